@@ -12,7 +12,8 @@ WORKERS ?= 2
 PEERS := .venv/.oracles .venv/.engines .venv/.studio
 TESTS := -n $(WORKERS) --dist loadfile
 
-.PHONY: help demo test check static lint types layers doctests docs coverage studio bench bench-check kills oracles engines browser clean
+.PHONY: help demo test test-slow test-all check static lint types layers doctests docs api coverage studio site bench bench-check \
+	kills oracles engines browser clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-11s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -23,8 +24,14 @@ demo: .venv/.run ## the main job, on the bundled data set
 studio: .venv/.studio ## the web page, on the bundled data set; what it writes goes to ./studio
 	@mkdir -p studio && $(BIN)/utmost studio studio
 
-test: .venv/.test ## the tests; those that need an oracle skip when it is not installed
-	$(PYTEST) $(TESTS) tests
+test: .venv/.test ## the fast tests, in 3 minutes; those that need an oracle skip when it is not installed
+	$(PYTEST) $(TESTS) --tier=fast tests
+
+test-slow: .venv/.test ## what make test left out: slow tests, and Hypothesis tests with all their examples
+	$(PYTEST) $(TESTS) --tier=slow tests
+
+test-all: .venv/.test ## all tests
+	$(PYTEST) $(TESTS) --tier=all tests
 
 static: lint types layers doctests ## what is checked without the tests
 
@@ -46,11 +53,18 @@ doctests: .venv/.check ## the examples in docstrings
 docs: .venv/.check ## the code blocks of README and docs
 	$(PYTEST) tests/test_docs.py
 
+api: .venv/.check ## write docs/api.md and the type stub from the docstrings
+	$(BIN)/python docs/make_api.py
+
 coverage: .venv/.check ## the tests, measured
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest $(TESTS) --ignore=tests/test_docs.py tests
+	$(BIN)/coverage run -m pytest $(TESTS) --tier=all --ignore=tests/test_docs.py tests
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report
+
+site: .venv/.docs ## the documentation as a web site, in site/
+	$(BIN)/python docs/site/build.py site
+	@echo "open site/index.html"
 
 bench: $(PEERS) ## ratios against peers in one run of at most 30 minutes, written to bench/figures.json and the pages; PARTS="counts types" prints some
 	$(BIN)/python bench/run.py $(PARTS)
@@ -68,7 +82,7 @@ engines: .venv/.engines ## install the clients of PostgreSQL and Spark, dp-accou
 browser: .venv/.browser ## install the studio and what its tests need; Chromium itself is Debian's package chromium
 
 clean: ## remove .venv and all that was built
-	rm -rf .venv build dist .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv build dist site .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A stamp says that its extra was installed for this pyproject.toml; a failed install leaves none.
@@ -79,7 +93,8 @@ clean: ## remove .venv and all that was built
 .venv/.engines: EXTRA := [test,postgres,spark,accounting,transport]
 .venv/.studio: EXTRA := [studio]
 .venv/.browser: EXTRA := [test,studio,browser]
-.venv/.run .venv/.test .venv/.check .venv/.oracles .venv/.engines .venv/.studio .venv/.browser: pyproject.toml | $(BIN)/python
+.venv/.docs: EXTRA := [docs]
+.venv/.run .venv/.test .venv/.check .venv/.oracles .venv/.engines .venv/.studio .venv/.browser .venv/.docs: pyproject.toml | $(BIN)/python
 	@echo "installing utmost$(EXTRA) into .venv"
 	@rm -f $@
 	@$(BIN)/python -m pip install -q --disable-pip-version-check -e '.$(EXTRA)' || \

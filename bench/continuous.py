@@ -17,7 +17,7 @@ from measuring import QUICK, Blocks, Measurement, Measurements, Section
 
 from utmost.continuous import losses, mechanisms
 from utmost.continuous.bounds.loss_bounds import bound_expected_loss
-from utmost.continuous.densities.density import parse_density
+from utmost.continuous.densities import parse_density
 from utmost.continuous.interval import interval
 from utmost.exact import epsilon
 

@@ -82,7 +82,7 @@ def measure_program(n: int) -> Measurement:
         "seconds": seconds,
         "peer": peer_seconds,
         "gap": str(design.certificate.gap),
-        "epsilon": round(design.certificate.privacy_loss.epsilon, 6),
+        "epsilon": round(design.privacy_loss.epsilon, 6),
         "peer epsilon": "∞" if has_one_sided_zero else "finite",
         "peer excess": f"{peer_solution.objective - float(design.loss):.1e}".replace("-", "−"),
     }

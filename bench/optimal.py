@@ -49,8 +49,8 @@ def solve_with_utmost(side: int, prior: str) -> dict[str, Any]:
         "loss": float(design.loss),
         "lower": float(certificate.lower),
         "gap": float(certificate.gap / design.loss),
-        "epsilon": certificate.privacy_loss.epsilon / level.epsilon,
-        "private": certificate.private,
+        "epsilon": design.privacy_loss.epsilon / level.epsilon,
+        "private": design.private,
     }
 
 

@@ -15,9 +15,9 @@ import numpy as np
 from measuring import QUICK, Blocks, Measurement, Measurements, Section, best_time
 
 import utmost as ut
-from utmost.axioms import composition, divergence
+from utmost.axioms import composition
 from utmost.axioms.definition import definition_of
-from utmost.axioms.profile import profile, profiles
+from utmost.axioms.profile import delta_at_epsilon, profile, profiles
 from utmost.axioms.relation import parse_relation
 from utmost.axioms.satisfaction import satisfaction
 from utmost.channel import Channel, channel
@@ -94,7 +94,7 @@ def measure_composition(rows: list[list[str]], times: int) -> Measurement:
     """A law composed with itself, exactly."""
     curve = profile(channel(rows), (0, 1)).curve
     seconds, composed_curve = best_time(lambda: composition.compose_repeated(curve, times), 1 if times > 500 else 3)
-    delta = float(divergence.delta_at_epsilon(composed_curve, ut.epsilon(1)))
+    delta = float(delta_at_epsilon(composed_curve, ut.epsilon(1)))
     return {"seconds": seconds, "times": times, "ratios": len(composed_curve.points) - 1, "delta": delta}
 
 

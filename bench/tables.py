@@ -53,15 +53,16 @@ def count_without_privacy(path: Path) -> float:
 def bound_contributions(path: Path) -> float:
     """At most three rows a person, kept at random and written to a table: the limit with privacy."""
     from utmost.data.contribution_bounds import keep_rows, salt
-    from utmost.data.queries import PrivacyUnit
+    from utmost.data.selection import PrivacyUnit
     from utmost.data.sources import Source, open_table
 
     with open_table(Source(path.name), path.parent) as table:
         rows = table._rows.select(p=table._rows["person"], v0=table._rows["group"])
-        engine, unit = table._engine, PrivacyUnit("person", rows=BOUND)
+        connection, unit = table._connection, PrivacyUnit("person", rows=BOUND)
         return best_seconds(
-            lambda: engine.fetch(
-                f"CREATE OR REPLACE TABLE kept AS {engine.sql(keep_rows(rows, ['v0'], unit, salt(None), engine.name))}"
+            lambda: connection.fetch(
+                "CREATE OR REPLACE TABLE kept AS "
+                + connection.sql(keep_rows(rows, ["v0"], unit, salt(None), connection.engine))
             )
         )
 
@@ -70,15 +71,16 @@ def exact_answer(path: Path, kind: str, **bound: int) -> float:
     """The exact answer of utmost, ready for noise."""
     from fractions import Fraction
 
-    from utmost.data.queries import Count, Grid, Histogram, PrivacyUnit, Sum
+    from utmost.data.grid import Grid, GridColumn
+    from utmost.data.selection import PrivacyUnit, Selection
     from utmost.data.sources import Source, open_table
 
     unit, grid = PrivacyUnit("person", **bound), Grid(Fraction(0), Fraction(1000), Fraction(5))
     with open_table(Source(path.name), path.parent) as table:
         answers: dict[str, Callable[[], Any]] = {
-            "count": lambda: table.count(Count("amount < 500"), unit, None),
-            "histogram": lambda: table.histogram(Histogram({"group": tuple(range(GROUPS))}), unit, None),
-            "sum": lambda: table.moments(Sum("amount", grid, None), unit, None),
+            "count": lambda: table.count(Selection("amount < 500", unit)),
+            "histogram": lambda: table.cell_counts(Selection(unit=unit), {"group": tuple(range(GROUPS))}),
+            "sum": lambda: table.moments(Selection(unit=unit), GridColumn("amount", grid)),
         }
         return best_seconds(answers[kind])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from utmost.studio.form_errors import FieldError
+from utmost.errors import InputError
 
 
 def busy(seconds: float) -> str:
@@ -16,7 +16,7 @@ def busy(seconds: float) -> str:
 
 
 def raise_field_error() -> None:
-    raise FieldError("space", "space must be smaller, got a large one")
+    raise InputError("space must be smaller, got a large one", "space")
 
 
 def raise_unexpected_error() -> None:

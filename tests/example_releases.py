@@ -6,20 +6,24 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from utmost.data.queries import Count, Grid, Histogram, Mean, NeighbourRelation, PrivacyUnit, Quantile, Query, Sum
-from utmost.publish import mechanism_selection, plans, release_file
-from utmost.publish.answer_error import answer_error
+from utmost.data.grid import Grid
+from utmost.data.selection import NeighbourRelation, PrivacyUnit
+from utmost.publish import release_file
 from utmost.publish.release_model import Answer, DataOrigin, LedgerEntry, Release
+from utmost.queries import Count, Histogram, Mean, Quantile, Query, Sum
+from utmost.queries.answer_error import answer_error
+from utmost.queries.answer_mechanisms.mechanism import AnswerValue
+from utmost.queries.privacy_setting import PrivacySetting, guarantee_sentence
 
 AGES = Grid(Fraction(18), Fraction(91), Fraction(1))
-CLOSED = mechanism_selection.PrivacySetting(NeighbourRelation.REPLACE, PrivacyUnit(), None, 944)
-OPEN = mechanism_selection.PrivacySetting(NeighbourRelation.ADD_REMOVE, PrivacyUnit(), None, None)
+CLOSED = PrivacySetting(NeighbourRelation.REPLACE, PrivacyUnit(), None, 944)
+OPEN = PrivacySetting(NeighbourRelation.ADD_REMOVE, PrivacyUnit(), None, None)
 
 
-def setting(units: int | None, unit_rows: int = 1) -> mechanism_selection.PrivacySetting:
+def setting(units: int | None, unit_rows: int = 1) -> PrivacySetting:
     """Replace with a public number of units, or add-remove without."""
     unit = PrivacyUnit() if unit_rows == 1 else PrivacyUnit("person", rows=unit_rows)
-    return mechanism_selection.PrivacySetting(
+    return PrivacySetting(
         NeighbourRelation.ADD_REMOVE if units is None else NeighbourRelation.REPLACE, unit, None, units
     )
 
@@ -27,24 +31,25 @@ def setting(units: int | None, unit_rows: int = 1) -> mechanism_selection.Privac
 def answer(
     query: Query,
     epsilon: object,
-    privacy_setting: mechanism_selection.PrivacySetting,
+    privacy_setting: PrivacySetting,
     name: str = "asked",
-    **results: Any,
+    *,
+    value: AnswerValue,
+    **details: Any,
 ) -> Answer:
-    """The answer to a query at this ε with these `results`: value, parts, position."""
+    """The answer to a query at this ε with this value and these `details` of the draw: parts, position."""
     exact = Fraction(str(epsilon))
-    selection = mechanism_selection.select_mechanism(query, exact, privacy_setting)
+    selection = query.select_mechanism(exact, privacy_setting)
     return Answer(
         name=name,
-        kind=plans.QUERY_KINDS[type(query)],
-        where=query.where,
+        query=query,
         epsilon=exact,
         sensitivity=selection.sensitivity,
         mechanism=selection.mechanism,
         optimal=selection.optimal,
         error=answer_error(selection.mechanism, query, privacy_setting.unit, privacy_setting.part),
-        query_content=plans.query_content(query),
-        **results,
+        value=value,
+        details=details,
     )
 
 
@@ -53,7 +58,7 @@ def count(value: int, epsilon: object, units: int | None = 944, unit_rows: int =
     return answer(Count("vote = 1"), epsilon, setting(units, unit_rows), "dole", value=value)
 
 
-def survey(privacy_setting: mechanism_selection.PrivacySetting = CLOSED) -> list[Answer]:
+def survey(privacy_setting: PrivacySetting = CLOSED) -> list[Answer]:
     """One answer of each kind."""
     ratio = Mean("age", AGES, None, "vote = 1")
     public_mean = (
@@ -65,7 +70,7 @@ def survey(privacy_setting: mechanism_selection.PrivacySetting = CLOSED) -> list
         answer(Count("vote = 1"), "0.1", privacy_setting, "dole", value=404),
         answer(Histogram({"educ": (1, 2, 3, 4)}), "0.2", privacy_setting, "educ", value=(0, 40, 250, 944)),
         *public_mean,
-        answer(ratio, "0.5", privacy_setting, "age of dole voters", value=Fraction(407, 8), parts=(-2900, 400)),
+        answer(ratio, "0.5", privacy_setting, "age of dole voters", value=Fraction(407, 8), parts=PARTS),
         answer(Sum("age", AGES, Fraction(40)), "0.1", privacy_setting, "years", value=Fraction(44000)),
         answer(
             Quantile("age", AGES, Fraction(1, 2), None),
@@ -78,10 +83,11 @@ def survey(privacy_setting: mechanism_selection.PrivacySetting = CLOSED) -> list
     ]
 
 
+PARTS = {"total": -2900, "rows": 400}
 AGE = Fraction(18) + Fraction(27533, 944)
 
 
-def release(answers: list[Answer], privacy_setting: mechanism_selection.PrivacySetting = CLOSED) -> Release:
+def release(answers: list[Answer], privacy_setting: PrivacySetting = CLOSED) -> Release:
     """A release of these answers."""
     epsilon = sum((a.epsilon for a in answers), Fraction(0))
     return Release(
@@ -93,15 +99,13 @@ def release(answers: list[Answer], privacy_setting: mechanism_selection.PrivacyS
         units=privacy_setting.units,
         part=privacy_setting.part,
         epsilon=epsilon,
-        guarantee=mechanism_selection.guarantee_sentence(epsilon, privacy_setting),
+        guarantee=guarantee_sentence(epsilon, privacy_setting),
         entry=LedgerEntry("survey", 3, Fraction(7, 10), Fraction(3, 10)),
         answers=tuple(answers),
     )
 
 
-def write_release(
-    path: Path, answers: list[Answer], privacy_setting: mechanism_selection.PrivacySetting = CLOSED
-) -> str:
+def write_release(path: Path, answers: list[Answer], privacy_setting: PrivacySetting = CLOSED) -> str:
     """The name of a file with such a release."""
     release_file.save_text(release_file.release_to_json(release(answers, privacy_setting)), path)
     return path.name

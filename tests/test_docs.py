@@ -19,7 +19,7 @@ import pytest
 from utmost.cli import main
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md")), ROOT / "examples" / "README.md"]
 FILE_BLOCK = re.compile(r"^```\w+ ([\w.-]+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 CODE_BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 

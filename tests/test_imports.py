@@ -5,17 +5,27 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
-HEAVY = {"numpy", "scipy", "flint", "highspy", "altair", "pandas", "vl_convert", "matplotlib"}
+MATHEMATICS = {"numpy", "scipy", "flint", "highspy", "cryptography"}
+ENGINES = {"ibis", "sqlglot", "duckdb", "pyarrow", "psycopg", "pyspark", "pandas", "polars"}
+PICTURES = {"altair", "vl_convert", "matplotlib"}
+SERVER = {"fastapi", "starlette", "uvicorn", "jinja2"}
+HEAVY = MATHEMATICS | ENGINES | PICTURES | SERVER
 
-HELP = """
+COMMAND = """
 import runpy, sys
-sys.argv = ["utmost", "--help"]
+sys.argv = ["utmost", *ARGUMENTS]
 try:
     runpy.run_module("utmost", run_name="__main__")
 except SystemExit as end:
     assert not end.code, end.code
 """
+
+
+def modules_after_command(*arguments: str) -> set[str]:
+    """Names of all modules loaded once a command has run."""
+    return modules_after(f"ARGUMENTS = {arguments!r}\n{COMMAND}")
 
 
 def modules_after(code: str) -> set[str]:
@@ -31,9 +41,19 @@ def test_import_utmost_loads_no_heavy_package_nor_the_terminal():
 
 
 def test_help_loads_no_heavy_package():
-    loaded = modules_after(HELP)
+    loaded = modules_after_command("--help")
     assert "utmost.cli" in loaded
     assert not loaded & HEAVY
+
+
+def test_a_command_loads_no_more_than_it_uses():
+    plan = str(Path(__file__).parent.parent / "examples" / "survey.toml")
+    unused = {
+        ("mechanism", "geometric", "--size", "3", "--alpha", "1/2"): ENGINES | PICTURES | SERVER | {"scipy", "highspy"},
+        ("release", plan, "--dry-run"): PICTURES | SERVER | {"pandas", "psycopg", "pyspark", "scipy", "highspy"},
+    }
+    for arguments, packages in unused.items():
+        assert not modules_after_command(*arguments) & packages, arguments
 
 
 def test_the_probe_sees_a_heavy_package_when_one_is_loaded():

@@ -8,140 +8,110 @@
 True
 
 Names are loaded when they are first used, so importing the package costs nothing.
+
+The two tables below name every public thing once. What they do not name is private, and may change without notice.
+`docs/make_api.py` writes `docs/api.md` and the type stub `__init__.pyi` from them.
 """
 
 from importlib import import_module
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from utmost.axioms.definition import definition_of
-    from utmost.axioms.generality import generalize, maximally_general
-    from utmost.axioms.profile import profile
-    from utmost.axioms.satisfaction import satisfaction
-    from utmost.axioms.soundness import soundness
-    from utmost.channel import Channel, choice, is_private, least_epsilon, merge, mix
-    from utmost.consumer import Consumer, Minimax, losses, priors
-    from utmost.consumer.counts import posterior, read, readings
-    from utmost.continuous import laplace_loss
-    from utmost.design.capacities import capacity
-    from utmost.design.geometric_derivation import derivation
-    from utmost.design.minimax import minimax_optimal
-    from utmost.design.optimal import by_program, optimal
-    from utmost.design.signature import lemmas, remap_of, signature
-    from utmost.design.universal import universal_mechanism, universally_optimal
-    from utmost.errors import InputError, UtmostError
-    from utmost.exact import Level, alpha, epsilon, number
-    from utmost.mechanisms.exponential import exponential
-    from utmost.mechanisms.geometric import geometric
-    from utmost.mechanisms.laplace import laplace
-    from utmost.mechanisms.planar import planar
-    from utmost.mechanisms.randomised_response import response, response_dual
-    from utmost.mechanisms.staircase import staircase
-    from utmost.polytopes.kernels import kernels
-    from utmost.polytopes.membership import is_kernel_mechanism, is_vertex_mechanism
-    from utmost.polytopes.vertices import vertices
-    from utmost.publish.execute import preview, release
-    from utmost.qif.hyper import hyper
-    from utmost.qif.refinement import refinement
-    from utmost.spaces import Space, cycle, databases, discrete, graph, grid, hamming, line, space
+from typing import Any
 
 __version__ = "0.1.0"
 
-_HOMES = {
-    "utmost.axioms": ("definition_of", "generalize", "maximally_general", "profile", "satisfaction", "soundness"),
-    "utmost.channel": ("Channel", "choice", "is_private", "least_epsilon", "merge", "mix"),
-    "utmost.consumer": ("Consumer", "Minimax", "losses", "priors"),
-    "utmost.consumer.counts": ("posterior", "read", "readings"),
-    "utmost.continuous": ("laplace_loss",),
-    "utmost.design": ("by_program", "capacity", "derivation", "lemmas", "optimal", "remap_of", "signature"),
-    "utmost.design.minimax": ("minimax_optimal",),
-    "utmost.design.universal": ("universal_mechanism", "universally_optimal"),
-    "utmost.errors": ("InputError", "UtmostError"),
-    "utmost.exact": ("Level", "alpha", "epsilon", "number"),
-    "utmost.qif": ("hyper", "refinement"),
-    "utmost.polytopes": ("is_kernel_mechanism", "is_vertex_mechanism", "kernels", "vertices"),
-    "utmost.mechanisms": (
-        "exponential",
-        "geometric",
-        "laplace",
-        "planar",
-        "response",
-        "response_dual",
-        "staircase",
-    ),
-    "utmost.publish.execute": ("preview", "release"),
-    "utmost.spaces": ("Space", "cycle", "databases", "discrete", "graph", "grid", "hamming", "line", "space"),
+_NAMES = {  # where a name of this module is defined: names
+    "utmost.axioms": "definition_of generalize maximally_general profile satisfaction soundness",
+    "utmost.channel": "Channel choice is_private least_epsilon merge mix read_channel write_channel",
+    "utmost.consumer": "Consumer Minimax",
+    "utmost.consumer.counts": "posterior read readings",
+    "utmost.continuous": "laplace_loss",
+    "utmost.design": "by_program capacity derivation lemmas optimal remap_of signature",
+    "utmost.design.minimax": "minimax_optimal",
+    "utmost.design.universal": "universal_mechanism universally_optimal",
+    "utmost.errors": "InputError UtmostError",
+    "utmost.exact": "Level alpha epsilon number",
+    "utmost.mechanisms": "exponential geometric laplace planar response response_dual staircase",
+    "utmost.polytopes": "is_kernel_mechanism is_vertex_mechanism kernels vertices",
+    "utmost.publish.execute": "preview release",
+    "utmost.publish.release_file": "read_release",
+    "utmost.publish.release_schema": "release_schema",
+    "utmost.qif": "hyper refinement",
+    "utmost.spaces": "Space cycle databases discrete graph grid hamming line space",
 }
-_HOME = {name: module for module, names in _HOMES.items() for name in names}
+_MODULES = {  # public module: its public names; a module elsewhere is named by "module = home"
+    "audit": "AuditResult channel_bound function_box program_box sampled_bound",
+    "axioms": """Candidate Closure Curve Definition Generalization Maximality Odds Profile Relation Satisfaction Verdict
+        approximate at_least_as_general best_coefficient closure compose_profiles compose_repeated curve_from_points
+        definition_of delta_at_epsilon epsilon_at_delta equivalent ergodicity generalize identity is_dobrushin_optimal
+        maximally_general odds_bounds odds_law odds_tails parse_definition peel_extreme_ray predicate profile profiles
+        pure relation_from_pairs relation_from_space relation_of remap_counterexample rename_counterexample row_graphs
+        satisfaction soundness split_output steepest_path subsampling variation""",
+    "calibration = publish.calibration": "calibrate_error calibrate_loss privacy_setting",
+    "channel": """Channel PrivacyLoss channel choice deterministic identity is_private least_epsilon merge mix
+        read_channel write_channel""",
+    "charts": """BeliefPanel ChartLine Posterior RowGraphPanel belief_chart channel_chart line_chart location_maps
+        network_chart region_chart row_graph_panels save_chart simplex_chart tetrahedron_chart uncertainty_chart""",
+    "consumer": "Consumer Minimax is_monotone is_strictly_monotone is_trivial lift_loss loss_rows metric_for",
+    "continuous": """Band GridAdvice GridPromise GridQuestion Interval LaplaceLoss LossBounds TruncatedLaplace
+        best_readings bound_expected_loss cell_laplace coarsest_grid geometric_loss grid_geometric grid_promise interval
+        kernel laplace_factor laplace_loss margin parse_interval pixel_grid post_processing""",
+    "continuous.densities": """Density beta callable_density from_data histogram linear_density normal parse_density
+        uniform_density""",
+    "continuous.losses": """ContinuousLoss absolute asymmetric huber parse_continuous_loss power squared step
+        user_loss""",
+    "continuous.mechanisms": "GridGeometric Laplace RenormalisedLaplace mechanism_by_name mechanism_from_file",
+    "data": """ColumnKind Grid GridColumn NeighbourRelation Partition PrivacyUnit SampleTable Selection Source anes96
+        check_types count_rows open_table parse_predicate""",
+    "errors": """BudgetError ChannelError DataError InfeasibleError InputError LedgerError MetricError OutputError
+        SolverError UndecidedError UtmostError""",
+    "exact": """Level Real alpha decimal decimal_above decimal_below enclosure epsilon exponential number power
+        rational""",
+    "ledger": "Budget BudgetState Charge ChargeReceipt Ledger Part QueryCost ReleaseCost open_ledger",
+    "local = publish.local": """CategoryMechanism DegreeCoordinates Frequencies LocationMechanism LocationPrior
+        LocationReading PlaneCoordinates TableMetadata estimate_frequencies obfuscate read_locations read_metadata
+        recover_frequencies remap_reports weighted_grid""",
+    "losses = consumer.losses": "Loss absolute asymmetric binary drawn legality matrix nib over parse power squared",
+    "mechanisms": """Geometric exponential folded_geometric geometric inverse_geometric laplace planar response
+        response_dual staircase staircase_space""",
+    "noise": """channel_sampler draw_channel draw_row draw_samples geometric_noise row_sampler sampling_table
+        system_source""",
+    "papers": "KEYS Item Report item report",
+    "polytopes": """Decomposition Kernel PosteriorRegion count_kernels count_vertices decomposition is_kernel_mechanism
+        is_vertex_mechanism kernels posterior_region vertices""",
+    "precision": """Attack BINARY16 BINARY32 BINARY64 Implementation NumberFormat PrecisionGuarantee UniformGenerator
+        WrappedLaplace WrappedPlanar certify_laplace exact_epsilon fixed_point_format implementation
+        implemented_sensitivity laplace_setting run_attack sum_error uniform_generator wasserstein wrap_laplace
+        wrap_planar wrap_shifted""",
+    "priors = consumer.priors": """Prior binomial explicit from_data normalised parse poisson steps uniform zipf""",
+    "qif": """Capacity Gain Hyper Leakage Loss Measure Refinement Shannon bayes best_remap best_strategy capacity
+        guessing hyper hyper_distance hyper_distance_float leakage line_distance min_entropy miracle_additive
+        miracle_multiplicative posterior_uncertainty posterior_vulnerability refinement refining_move shannon
+        uncertainty vulnerability""",
+    "queries": "Count Histogram Mean Quantile Sum",
+    "spaces": """Space Symmetries cycle databases discrete graph grid hamming line parse_space product_space scale_space
+        space sub_space symmetries""",
+    "universal = design.universal": """Existence Extension Verdict binary_mechanism check_restriction extension
+        nib_proof pulled_back tree_mechanism uncertainty universal_mechanism universally_optimal verify""",
+}
+
+
+def _module_homes() -> dict[str, str]:
+    """The public modules, `axioms` or `continuous.losses`, and where each is defined."""
+    pairs = (key.partition(" = ") for key in _MODULES)
+    return {name: f"utmost.{home or name}" for name, _, home in pairs}
+
+
+_HOME = {name: home for home, names in _NAMES.items() for name in names.split()}
+_MODULE_HOME = {name: home for name, home in _module_homes().items() if "." not in name}
 _CHECKED: dict[str, Any] = {}  # the functions that were used
 
-__all__ = [
-    "Channel",
-    "Consumer",
-    "InputError",
-    "Level",
-    "Minimax",
-    "Space",
-    "UtmostError",
-    "alpha",
-    "by_program",
-    "capacity",
-    "choice",
-    "cycle",
-    "databases",
-    "definition_of",
-    "derivation",
-    "discrete",
-    "epsilon",
-    "exponential",
-    "generalize",
-    "geometric",
-    "graph",
-    "grid",
-    "hamming",
-    "hyper",
-    "is_kernel_mechanism",
-    "is_private",
-    "is_vertex_mechanism",
-    "kernels",
-    "laplace",
-    "laplace_loss",
-    "least_epsilon",
-    "lemmas",
-    "line",
-    "losses",
-    "maximally_general",
-    "merge",
-    "minimax_optimal",
-    "mix",
-    "number",
-    "optimal",
-    "planar",
-    "posterior",
-    "preview",
-    "priors",
-    "profile",
-    "read",
-    "readings",
-    "refinement",
-    "release",
-    "remap_of",
-    "response",
-    "response_dual",
-    "satisfaction",
-    "signature",
-    "soundness",
-    "space",
-    "staircase",
-    "universal_mechanism",
-    "universally_optimal",
-    "vertices",
-]
+__all__ = sorted([*_HOME, *_MODULE_HOME])  # noqa: PLE0605
 
 
 def __getattr__(name: str) -> Any:
     """Load a public name from its home; a function checks the kinds of its arguments."""
+    if name in _MODULE_HOME:
+        return import_module(_MODULE_HOME[name])
     if name not in _HOME:
         raise AttributeError(f"module 'utmost' has no attribute {name!r}")
     value = getattr(import_module(_HOME[name]), name)

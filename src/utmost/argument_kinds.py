@@ -43,7 +43,7 @@ def _refuse(function: Callable[..., Any], values: dict[str, Any], *, only_ours: 
     for name, hint in _hints(function).items():
         if name in values and (_is_ours(hint) or not only_ours) and not _matches(values[name], hint):
             expected = " or ".join(dict.fromkeys(_kind_name(kind) for kind in _alternatives(hint)))
-            raise InputError(f"{name} must be {expected}, got {type(values[name]).__name__}")
+            raise InputError(f"{name} must be {expected}, got {type(values[name]).__name__}", name)
 
 
 @cache

@@ -14,8 +14,14 @@
     ├── SolverError       a linear program whose answer could not be certified
     └── InfeasibleError   a linear program without a solution
 
-A message is one line: the argument, what it must be, what it was, what to do. It never contains data.
+A message is one line: the argument, what it must be, what it was, what to do. It never contains data. An `InputError`
+also carries the argument's name and the advice on their own, so that no caller needs to parse its message.
 """
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Self
 
 
 class UtmostError(Exception):
@@ -23,7 +29,46 @@ class UtmostError(Exception):
 
 
 class InputError(UtmostError, ValueError):
-    """An argument is not what it must be; the command line answers it with exit code 2."""
+    """An argument is not what it must be; the command line answers it with exit code 2.
+
+    `message` says what is wrong and `hint` what to do. `field` is the argument that is wrong: the name of a parameter,
+    or the dotted key of a plan (`budget`, `source.location`); None where the error is not about a single one. `context`
+    says where the argument stands, such as a file or a query of a plan; keys of a query are relative to it (`low`).
+    `str` joins context, message and hint to one line.
+
+    >>> error = InputError("low must be below high, got 3 and 2", "low", "swap the bounds")
+    >>> print(error.within('query "age"'), error.field, sep=" | ")
+    query "age": low must be below high, got 3 and 2: swap the bounds | low
+    """
+
+    def __init__(
+        self, message: str, field: str | None = None, hint: str | None = None, *, context: str | None = None
+    ) -> None:
+        super().__init__(message)
+        self.message, self.field, self.hint, self.context = message, field, hint, context
+
+    @property
+    def text(self) -> str:
+        """Message and hint, without the context."""
+        return self.message if self.hint is None else f"{self.message}: {self.hint}"
+
+    def __str__(self) -> str:
+        """Context, message and hint, as one line."""
+        return self.text if self.context is None else f"{self.context}: {self.text}"
+
+    def within(self, context: str) -> Self:
+        """The same error with its context named; field and hint stay. A context already named is not repeated."""
+        if self.context == context:
+            return self
+        located = copy(self)
+        located.context = context if self.context is None else f"{context}: {self.context}"
+        return located
+
+    def about(self, field: str) -> Self:
+        """The same error as an error of this field."""
+        renamed = copy(self)
+        renamed.field = field
+        return renamed
 
 
 class MetricError(InputError):
@@ -48,6 +93,10 @@ class OutputError(UtmostError):
     def __init__(self, message: str, document: str) -> None:
         super().__init__(message)
         self.document = document
+
+    def __reduce__(self) -> tuple[type[OutputError], tuple[str, str]]:
+        """Both arguments, so that it can pass from one process to another."""
+        return type(self), (str(self), self.document)
 
 
 class DataError(UtmostError):

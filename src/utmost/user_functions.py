@@ -26,8 +26,10 @@ def load_function(name: str, role: str) -> Callable[..., Any]:
         raise
     except BaseException as problem:
         kind = type(problem).__name__
-        raise InputError(f'{role} must be MODULE:FUNCTION that can be loaded, got "{name[:60]}" ({kind})') from None
+        raise InputError(
+            f'{role} must be MODULE:FUNCTION that can be loaded, got "{name[:60]}" ({kind})', role
+        ) from None
     if not path or not callable(function):
-        raise InputError(f'{role} must be MODULE:FUNCTION, got "{name[:60]}", which cannot be called')
+        raise InputError(f'{role} must be MODULE:FUNCTION, got "{name[:60]}", which cannot be called', role)
     loaded_function: Callable[..., Any] = function
     return loaded_function

@@ -83,6 +83,7 @@ def test_a_fifth_too_little_noise_is_caught_with_20_000_draws_of_each_secret():
         assert result.lower < 1.25 + 0.02
 
 
+@pytest.mark.slow
 def test_a_twentieth_too_little_noise_is_caught_with_400_000_draws_of_each_secret():
     result = sampled_bound(laplace("1.05"), (0, 1), samples=400_000, claimed=ut.epsilon(1))
     assert result.verdict == "refuted"

@@ -19,10 +19,10 @@ from utmost.axioms import (
     soundness,
     variation,
 )
-from utmost.axioms.closure import _region_closure
 from utmost.axioms.pair_rules import AllowedPairs, permits
 from utmost.axioms.predicate import AllOf, Predicate, from_curve
 from utmost.axioms.regions import region
+from utmost.axioms.soundness import _region_closure
 from utmost.exact import alpha
 
 ZERO = Fraction(0)

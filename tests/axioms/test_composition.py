@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from strategies import channels
-from utmost.axioms import composition, divergence
+from utmost.axioms import composition
 from utmost.axioms.composition import compose_profiles, compose_repeated, law
 from utmost.axioms.curves import Curve, curve_from_lines, curve_from_points
-from utmost.axioms.profile import profile
+from utmost.axioms.profile import delta_at_epsilon, epsilon_at_delta, profile
 from utmost.channel import Channel, channel
 from utmost.errors import InputError
 from utmost.exact import alpha, epsilon, exponential
@@ -63,7 +63,7 @@ def test_the_law_of_the_ratio_determines_a_profile(source):
 def test_epsilons_add_and_irrational_levels_stay_exact():
     once = profile(response(2, epsilon("1/3")), (0, 1)).curve
     fourfold = compose_repeated(once, 4)
-    assert divergence.epsilon_at_delta(fourfold, 0) == epsilon("4/3")
+    assert epsilon_at_delta(fourfold, 0) == epsilon("4/3")
     # ratios e^((4−2j)/3), j = 0 … 4, with binomial probabilities e^(j/3)·C(4,j)/(1 + e^(1/3))^4 under the first secret
     e_third = exponential(Fraction(1, 3))
     assert fourfold.points[1] == (1 / (1 + e_third) ** 4, e_third**4 / (1 + e_third) ** 4)
@@ -74,7 +74,7 @@ def test_a_rational_release_beside_an_irrational_one():
     sources = [response(2, alpha("1/2")).channel(), response(2, epsilon(1)).channel()]
     composed = compose_profiles(profile(source, (0, 1)).curve for source in sources)
     assert composed == curve_of(product_channel(*sources))
-    assert divergence.delta_at_epsilon(composed, alpha("1/2")) == divergence.delta_at_epsilon(
+    assert delta_at_epsilon(composed, alpha("1/2")) == delta_at_epsilon(
         curve_of(product_channel(*sources)), alpha("1/2")
     )
 
@@ -123,7 +123,7 @@ def test_dp_accounting_encloses_the_exact_delta(rows, times):
     ]
     for rate in ("1/10", "1", "3"):
         level = epsilon(rate)
-        delta = max(float(divergence.delta_at_epsilon(estimate, level)) for estimate in (exact, exact.reversed))
+        delta = max(float(delta_at_epsilon(estimate, level)) for estimate in (exact, exact.reversed))
         low, high = (estimate.get_delta_for_epsilon(float(Fraction(rate))) for estimate in bounds)
         assert low - 1e-9 <= delta <= high + 1e-9
         assert high - low < 1e-2
@@ -134,7 +134,7 @@ def test_a_hundred_geometric_answers_in_closed_form():
     composed = compose_repeated(profile(geometric(9, alpha("1/2")), (4, 5)).curve, 100)
     for m in (0, 7, 40):
         expected = sum(Fraction(math.comb(100, j) * max(2 ** (100 - j) - 2 ** (m + j), 0), 3**100) for j in range(101))
-        assert divergence.delta_at_epsilon(composed, alpha(Fraction(1, 2**m))) == expected
+        assert delta_at_epsilon(composed, alpha(Fraction(1, 2**m))) == expected
 
 
 def test_a_bound_that_jumps_or_is_not_concave_cannot_be_composed():

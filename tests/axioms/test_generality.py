@@ -20,8 +20,9 @@ from utmost.axioms.generality import (
     equivalent,
     generalize,
     maximally_general,
+    peel_extreme_ray,
+    split_output,
 )
-from utmost.axioms.output_splitting import peel_extreme_ray, split_output
 from utmost.axioms.relation import Relation, parse_relation, relation_from_space
 from utmost.channel import Channel, channel, deterministic, identity, is_private
 from utmost.channel.channel import trusted_channel
@@ -29,7 +30,7 @@ from utmost.errors import InputError
 from utmost.exact import alpha, epsilon, sign
 from utmost.mechanisms import geometric, response
 from utmost.polytopes import decomposition, is_kernel_mechanism, is_vertex_mechanism, kernels, posterior_region
-from utmost.qif.proportional_columns import bundle_columns
+from utmost.qif.hyper import bundle_columns
 from utmost.spaces import cycle, discrete, grid, hamming, line
 
 HALF = alpha("1/2")

@@ -8,8 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strategies import fractions
-from utmost.axioms.laws_in_powers_of_e import MAX_DEGREE, Unit, common_unit, lowest_terms, over_common_denominator
-from utmost.axioms.likelihood_ratio import group_by_ratio, prepare_law, profile_curve
+from utmost.axioms.likelihood_ratio import (
+    MAX_DEGREE,
+    Unit,
+    common_unit,
+    group_by_ratio,
+    lowest_terms,
+    over_common_denominator,
+    prepare_law,
+    profile_curve,
+)
 from utmost.exact import Number, Real, epsilon, exponential, power
 from utmost.mechanisms import geometric
 

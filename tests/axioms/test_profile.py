@@ -12,9 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from strategies import channels, fractions, levels
-from utmost.axioms import divergence
 from utmost.axioms.likelihood_ratio import PreparedLaw, group_by_ratio, prepare_law
-from utmost.axioms.profile import profile, profiles
+from utmost.axioms.profile import farthest_breakpoint, profile, profiles
 from utmost.channel import Channel, channel
 from utmost.errors import InputError
 from utmost.exact import Real, alpha, epsilon, exponential
@@ -190,7 +189,7 @@ def test_the_farthest_point_is_found_between_any_two_breakpoints(source, low, sl
     last = len(curve.points) - 1
     start = min(low, last)
     heights = [value - slope * a for a, value in curve.points]
-    assert divergence.farthest_breakpoint(curve, slope, 1, start) == start + int(np.argmax(heights[start:]))
+    assert farthest_breakpoint(curve, slope, 1, start) == start + int(np.argmax(heights[start:]))
 
 
 def test_rows_are_whole_numbers_over_one_denominator():

@@ -140,6 +140,7 @@ def test_the_printed_items_of_the_proposition_leave_the_unit_interval():
     assert allowed_range(a, b) == (Fraction(1, 2), Fraction(5, 6))
 
 
+@pytest.mark.slow
 def test_two_outputs_do_not_always_refute_transformation_invariance_and_three_do():
     """The union of the parallelograms of (1/6, 1/2) and (1/2, 5/6): closed under post-processing of two outputs."""
     text = "b <= 3*a and b <= 3/5*a + 2/5 or b <= 5/3*a and b <= 1/3*a + 2/3"

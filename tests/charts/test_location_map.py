@@ -70,6 +70,7 @@ def test_a_channel_that_does_not_fit_the_grid_is_refused() -> None:
         location_maps(source, (2, 2), "t", inputs=["9,9"])
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("ending", ["svg", "png", "html"])
 def test_maps_are_written_in_every_format(tmp_path, ending: str) -> None:
     save_chart(location_maps(grid_channel(3, 3), (3, 3), "A claim"), tmp_path / f"m.{ending}")
@@ -78,6 +79,7 @@ def test_maps_are_written_in_every_format(tmp_path, ending: str) -> None:
     assert ending == "png" or b"ringed: the true place" in body
 
 
+@pytest.mark.slow
 def test_a_hundred_names_make_a_heat_map_not_curves() -> None:
     chart = channel_chart(grid_channel(10, 10), "t").to_dict()
     (rows,) = chart["datasets"].values()

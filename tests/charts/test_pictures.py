@@ -14,6 +14,7 @@ from utmost.charts import BeliefPanel, ChartLine, belief_chart, channel_chart, l
 from utmost.errors import InputError
 from utmost.exact import alpha
 from utmost.mechanisms import geometric
+from utmost.reports import quantity
 
 SMALL = channel([["2/3", "1/3", "0"], ["1/3", "2/3", "0"]])
 
@@ -164,3 +165,12 @@ def test_another_format_or_a_missing_folder_is_refused(tmp_path):
         save_chart(channel_chart(SMALL, "t"), tmp_path / "a.pdf")
     with pytest.raises(InputError, match=r"cannot write a\.svg"):
         save_chart(channel_chart(SMALL, "t"), tmp_path / "nowhere" / "a.svg")
+
+
+def test_ticks_and_texts_group_digits_alike(tmp_path):
+    line = ChartLine("noise", (-20_000.0, 16_000.0, 17_000.0), (1234.0, 16_640.0, 0.5))
+    save_chart(line_chart([line], "A line"), tmp_path / "line.svg")
+    labels = re.findall(r">([^<>]*)</text>", (tmp_path / "line.svg").read_text(encoding="utf-8"))
+    assert quantity(16_000).typeset in labels
+    assert quantity(-20_000).typeset in labels
+    assert not any("," in label for label in labels)

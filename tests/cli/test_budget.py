@@ -110,7 +110,7 @@ def test_history_has_every_charge_with_its_costs(utmost):
         ),
         (("open", "", "--epsilon", "1", *LEDGER), "name of a budget must be"),
         (("open", "there", "--epsilon", "1", "--ledger", "there.sqlite"), "budget 'there' must have a new name"),
-        (("show", "none", "--ledger", "there.sqlite"), "budget 'none' must be in the ledger"),
+        (("show", "none", "--ledger", "there.sqlite"), "no budget 'none' in this ledger"),
         (("show", "survey", "--ledger", "none.sqlite"), "ledger none.sqlite must exist"),
         (("list", "--ledger", "."), "must be a file, got a directory"),
         (("list", "--ledger", "people.csv"), "must be a ledger"),

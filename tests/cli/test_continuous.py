@@ -25,7 +25,7 @@ def test_the_coarsest_grid_comes_with_each_term_and_the_next_coarser_one(utmost)
     assert result["terms"]["sensitivity"] == 0
     assert result["coarser"]["N"] == 5000
     assert result["coarser"]["extra"] > 0.01 >= result["extra"]
-    assert "whatever her prior, a reader with loss absolute loses at most 0.008691 more" in result["guarantee"]
+    assert "whatever the prior, a reader with loss absolute loses at most 0.008691 more" in result["guarantee"]
 
 
 def test_the_text_says_the_same(utmost):

@@ -122,7 +122,7 @@ def test_show_has_the_least_and_the_most_at_every_bend(utmost):
 @pytest.mark.parametrize("definition", [GAP, "pure:1/10", "a = b or a = 1/4 and b = 3/4 or a = 3/4 and b = 1/4"])
 def test_pictures_are_drawn(utmost, tmp_path, definition):
     result = utmost("definition", "check", definition, "--plot", "picture.svg")
-    assert "saved picture.svg" in result.err
+    assert "drew picture.svg" in result.err
     assert (tmp_path / "picture.svg").read_text(encoding="utf-8").startswith("<svg")
     utmost("definition", "show", "function:operator:le", "--plot", "grid.svg")
     assert (tmp_path / "grid.svg").exists()

@@ -9,7 +9,7 @@ import pytest
 from utmost.cli.demo import personas
 from utmost.consumer.counts import read, readings
 from utmost.exact import epsilon
-from utmost.publish import noisy_answers
+from utmost.queries.answer_mechanisms.lattice import PreparedNoise
 
 TRUE_COUNT = "393"  # respondents who expect to vote for Dole: docs/data.md
 SIZE = 945
@@ -17,11 +17,11 @@ SIZE = 945
 
 def fix_answer(monkeypatch, count):
     """Makes `count` the answer of the count query; the other queries keep their noise."""
-    add_noise = noisy_answers.add_noise
+    add_noise = PreparedNoise.add_noise
     monkeypatch.setattr(
-        noisy_answers,
+        PreparedNoise,
         "add_noise",
-        lambda numbers, noise: [count] if noise.mechanism.epsilon * 10 == 1 else add_noise(numbers, noise),
+        lambda noise, numbers: [count] if noise.mechanism.epsilon * 10 == 1 else add_noise(noise, numbers),
     )
 
 

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from example_releases import CLOSED, OPEN, answer, count, survey, write_release
 from utmost.charts.reading import CellData, ReadingData, cell_chart, reading_chart
-from utmost.data.queries import Grid, Histogram, Sum
-from utmost.publish.reading import charts
+from utmost.data.grid import Grid
+from utmost.queries import Histogram, Sum
+from utmost.reports.estimate import figure
 
 QUERY_NAMES = ["dole", "educ", "age", "age of dole voters", "years", "median"]
 
@@ -65,7 +66,7 @@ def test_the_text_says_reading_losses_and_theorem_within_80_columns(utmost, clos
         "best reading 404; from 374 to 434 with probability 95 %",
         "given this answer 9.98335 9.98335 1 ×",
         "over all answers 9.83055 9.87234 1.00425 ×",
-        "not even one made for her (GRS12 Thm 3.2)",
+        "not even one made for this reader (GRS12 Thm 3.2)",
         "Every number of rows is taken to be as likely",
         "fewer than 146 rows lie on the wrong side",
         "Total of all cells 1234, unbiased",
@@ -138,6 +139,7 @@ def test_a_prior_that_fits_only_some_answers_says_so(utmost, tmp_path, closed_re
 # --- pictures ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("query", QUERY_NAMES[:5])
 def test_a_picture_is_drawn_of_one_answer(utmost, closed_release, tmp_path, query):
     result = utmost("estimate", closed_release, "--query", query, "--plot", "read.svg")
@@ -149,7 +151,7 @@ def test_a_picture_is_drawn_of_one_answer(utmost, closed_release, tmp_path, quer
 
 def test_the_curves_are_the_beliefs_around_the_answer_and_the_steps_the_remap():
     estimate = count(404, "0.1").estimate("binomial:0.45", "absolute")
-    document = charts.estimate_chart(estimate).to_dict()
+    document = figure(estimate).to_dict()
     upper, lower = document["vconcat"]
     points = [p for data in document["datasets"].values() for p in data]
     after = {p["x"]: p["weight"] for p in points if p.get("name") == "posterior"}
@@ -165,13 +167,13 @@ def test_the_curves_are_the_beliefs_around_the_answer_and_the_steps_the_remap():
 @pytest.mark.parametrize(("size", "value"), [(1, 0), (2, 1), (10**5, 52_345)])
 def test_few_points_and_many_are_drawn(tmp_path, size, value):
     estimate = count(value, "0.5", size).estimate("uniform", "squared")
-    document = charts.estimate_chart(estimate).to_dict()
+    document = figure(estimate).to_dict()
     assert all(len(data) <= 1500 for data in document["datasets"].values())
 
 
 def test_an_answer_far_above_the_reader_s_range_is_in_the_picture():
     estimate = count(500, "0.5", None).estimate("uniform", "absolute", at_most=20)
-    chart = charts.estimate_chart(estimate).to_dict()
+    chart = figure(estimate).to_dict()
     scale = chart["vconcat"][0]["layer"][0]["encoding"]["x"]["scale"]
     assert scale["domain"] == [0, 500]
 

@@ -6,9 +6,8 @@ from fractions import Fraction
 
 import pytest
 
-from utmost.continuous import losses, mechanisms
+from utmost.continuous import densities, losses, mechanisms
 from utmost.continuous.bounds.loss_bounds import bound_expected_loss
-from utmost.continuous.densities import density
 from utmost.continuous.interval import interval
 from utmost.exact import epsilon
 
@@ -31,7 +30,7 @@ def test_the_document_has_the_bounds_their_width_and_the_true_guarantee(utmost):
 def test_printed_bounds_are_rounded_outwards(utmost):
     unit = interval(0, 1)
     exact = bound_expected_loss(
-        density.beta(2, 5, unit), mechanisms.mechanism_by_name("laplace", unit, epsilon(2)), losses.squared, "1e-7"
+        densities.beta(2, 5, unit), mechanisms.mechanism_by_name("laplace", unit, epsilon(2)), losses.squared, "1e-7"
     )
     document = utmost(*LAPLACE, "--loss", "squared", "--width", "1e-7", "--json").document
     for parse in (lambda number: Fraction(repr(number)), Fraction):

@@ -332,3 +332,9 @@ def test_no_label_of_a_channel_ends_the_script_of_a_plot(utmost, tmp_path):
     page = (tmp_path / "a.html").read_text(encoding="utf-8")
     assert "alert(3)" in page
     assert "<script>alert(3)" not in page
+
+
+def test_a_sample_is_one_line_however_long_its_label_is(utmost, tmp_path):
+    label = "x" * 200
+    (tmp_path / "long.csv").write_text(f"in,{label}\n0,1\n1,1\n")
+    assert utmost("mechanism", "long.csv", "--sample", 3, "--input", 1).out.splitlines() == [label] * 3

@@ -16,6 +16,8 @@ from utmost import ledger
 from utmost.cli import run
 from utmost.cli.app import app
 from utmost.ledger import Budget
+from utmost.publish.output_files import check_release_output
+from utmost.publish.plans import load_plan
 
 PLAN = """neighbours = "replace"
 budget = "b"
@@ -53,7 +55,9 @@ OUTPUTS = {
     "precision attack --plot": "precision attack --plot NAME.svg",
     "serve token --tokens": "serve token ann --role consumer --tokens NAME.txt",
 }
-WRITES = re.compile(r"^(Draw|Save|Where the|Write|Stream|The new table|Lines role)")
+WRITES = re.compile(
+    r"^(Draw|Save|Where the|Write|Stream|The new table|Release file, |Folder for its figures|File of tokens)"
+)
 
 
 @pytest.fixture
@@ -93,6 +97,7 @@ def test_every_option_that_writes_a_file_is_tried_here() -> None:
     assert found == set(OUTPUTS)
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("option", [name for name, line in OUTPUTS.items() if line])
 def test_a_file_of_another_kind_is_never_replaced(option: str, folder: Path, capsys: Any) -> None:
     words = OUTPUTS[option].replace("NAME", "precious").split()
@@ -105,6 +110,7 @@ def test_a_file_of_another_kind_is_never_replaced(option: str, folder: Path, cap
     assert {name: after[name] for name in before} == before
 
 
+@pytest.mark.few
 @pytest.mark.parametrize(
     "line",
     [
@@ -228,6 +234,16 @@ def test_nothing_is_written_into_a_source_folder(output: str, folder: Path, caps
     assert run(["release", "plan.toml", "--dry-run"]) == 2
     assert "output must be outside of the source" in capsys.readouterr().err
     assert contents(folder) == before
+
+
+def test_a_source_that_is_no_file_leaves_its_folder_to_the_output(folder: Path) -> None:
+    """A table of a catalogue has no location; the folder of its plan is not the source."""
+    source = 'source = {engine = "spark", table = "people"}\noutput = "r2.json"'
+    text = PLAN.replace("LINE\n", "").replace('source = {location = "people.csv", columns = {v = "integer"}}', source)
+    (folder / "plan.toml").write_text(text)
+    plan = load_plan(folder / "plan.toml")
+    assert plan.output == folder / "r2.json"
+    check_release_output(plan)
 
 
 @pytest.mark.parametrize("suffix", ["", "-journal", "-wal", "-shm"])

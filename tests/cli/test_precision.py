@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from utmost.cli.precision import json_upper_bound
+from utmost.exact import json_above
 
 LAPLACE = ("precision", "laplace", "--epsilon", "1", "--sensitivity", "1", "--format", "binary64", "--round", "1/1024")
 PLANAR = ("precision", "planar", "--epsilon", "1", "--round", "1/64")
@@ -192,10 +192,10 @@ def test_the_group_alone_shows_its_help(utmost):
 
 @pytest.mark.parametrize("value", [Fraction(1, 3), Fraction(10**20 + 1), Fraction(7, 10**9), Fraction(-1, 3)])
 def test_a_bound_is_shown_no_smaller_than_it_is(value):
-    written_value = Fraction(repr(json_upper_bound(value)))  # as it is written, to the digit
+    written_value = Fraction(repr(json_above(value)))  # as it is written, to the digit
     assert value <= written_value <= value + abs(value) / 10**10
 
 
 def test_a_bound_beyond_doubles_is_text():
-    assert json_upper_bound(Fraction(10) ** 400) == "1e+400"
-    assert json_upper_bound(None) == "inf"
+    assert json_above(Fraction(10) ** 400) == "1e+400"
+    assert json_above(None) == "inf"

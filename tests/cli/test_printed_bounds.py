@@ -22,8 +22,9 @@ Run = Callable[..., Any]
 SOURCES = Path(ut.__file__).parent
 BOUND_WORDS = "at most|at least|below|above|between|within|gap|≥|≤|no more than|less than"
 ROUNDED_TO_NEAREST = re.compile(
-    rf'({BOUND_WORDS})[^"{{}}\n]*\{{(decimal\(|format_rounded\(|_?format_number\(|[^{{}}\n]*:\.\d+[gf]\}})'
+    rf'({BOUND_WORDS})[^"{{}}\n]*\{{(decimal\(|quantity\(|short\([^,()]*(?:\([^()]*\))?\)|_?format_number\(|[^{{}}\n]*:\.\d+[gf]\}})'
 )
+NEAREST_PART = re.compile(rf'({BOUND_WORDS}) ?", (quantity\(|short\([^,()]*(?:\([^()]*\))?[^,()]*\))')
 TYPES = [("grid:3x4", "--epsilon", "2"), ("grid:2x3", "--alpha", "1/2"), ("cycle:7", "--epsilon", "1/3")]
 DESIGNS = [("grid:3x3", "1", "absolute"), ("line:25", "1/3", "power:1.5"), ("cycle:5", "2/3", "squared")]
 
@@ -124,11 +125,16 @@ def test_certified_losses_over_densities_hold_as_printed(utmost: Run) -> None:
 
 
 def test_no_front_end_rounds_a_bound_to_the_nearest_decimal() -> None:
-    """Where a sentence names a bound, the number after it is written by `decimal_above` or `decimal_below`."""
+    """Where a sentence names a bound, the number after it is rounded up or down, in a text and in a report."""
+    assert NEAREST_PART.search('Paragraph("gap at most ", quantity(gap), ".")')
+    assert NEAREST_PART.search('["where at most ", short(worst.bound), "."]')
+    assert not NEAREST_PART.search('["where at most ", short(worst.bound, Rounding.UP), "."]')
     rounded = [
         f"{path.relative_to(SOURCES)}:{number}"
         for path in sorted(SOURCES.rglob("*.py"))
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
-        if ROUNDED_TO_NEAREST.search(line) and "must" not in line and "target" not in line
+        if (ROUNDED_TO_NEAREST.search(line) or NEAREST_PART.search(line))
+        and "must" not in line
+        and "target" not in line
     ]
     assert rounded == []

@@ -118,7 +118,7 @@ def test_a_large_loss_is_left_to_the_document(utmost):
     for name, level in (("weak.csv", "1/3"), ("strong.csv", "1/2")):
         utmost("mechanism", "geometric", "--size", 39, "--alpha", level, "--output", name)
     result = utmost("refine", "strong.csv", "weak.csv")
-    assert "Her loss has 40 rows and 2 columns: --json prints it." in result.out
+    assert "The loss has 40 rows and 2 columns: --json prints it." in result.out
     assert "this can take a minute" in result.err
 
 

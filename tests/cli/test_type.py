@@ -63,6 +63,7 @@ def test_capacities_of_a_million_secrets_are_exact(utmost: Callable[..., Any]) -
     assert document["certificate"]["multiplicative"]["gap"] == "0"
 
 
+@pytest.mark.slow
 def test_a_long_cycle_has_its_capacities_too(utmost: Callable[..., Any]) -> None:
     document = utmost("type", "cycle:100000", *HALF, "--json").document
     assert document["capacity"]["multiplicative"] == pytest.approx(100_000 / 3, rel=1e-11)

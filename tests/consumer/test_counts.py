@@ -213,7 +213,7 @@ def check_soundness(all_readings: Readings, size: int) -> None:
 
 
 @dataclass(frozen=True)
-class FloatLoss:
+class FloatLoss(Loss):
     """A loss of the user's own, known by its doubles only."""
 
     name: str
@@ -258,6 +258,7 @@ def dense_posteriors(prior: Prior, rate: float) -> tuple[Floats, Floats]:
     return weights / total, np.exp(top[:, 0]) * total[:, 0] * kappa
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("rate", [1e-3, 0.1, 2.0, 50.0])
 @pytest.mark.parametrize("make_prior", PRIOR_FAMILIES.values(), ids=PRIOR_FAMILIES)
 def test_what_a_large_search_leaves_out_does_not_count(
@@ -276,6 +277,7 @@ def test_what_a_large_search_leaves_out_does_not_count(
         assert all_readings.face_value_loss == pytest.approx(float(chances @ sums.diagonal()), rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", [losses.power("3/2"), uneven], ids=["power", "uneven"])
 @pytest.mark.parametrize("make_prior", PRIOR_FAMILIES.values(), ids=PRIOR_FAMILIES)
 def test_five_thousand_counts_agree_with_the_whole_matrix(make_prior: Callable[[int], Prior], loss: Loss) -> None:
@@ -290,6 +292,7 @@ def test_five_thousand_counts_agree_with_the_whole_matrix(make_prior: Callable[[
     assert answer_losses[sample] == pytest.approx(min_losses, rel=1e-9, abs=1e-9)
 
 
+@pytest.mark.few
 @pytest.mark.parametrize(("size", "name"), [(1_000_001, "poisson"), (1_000_001, "ends"), (100_001, "binomial")])
 def test_answers_far_from_the_prior_cost_nothing(size: int, name: str) -> None:
     prior = PRIOR_FAMILIES[name](size)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import strategies
 from utmost.consumer import Consumer, losses, priors
 from utmost.consumer.counts import read, readings
-from utmost.consumer.piecewise_losses import PiecewiseLoss
+from utmost.consumer.losses import PiecewiseLoss
 from utmost.design.optimal import optimal
 from utmost.errors import InputError
 from utmost.exact import Level, epsilon

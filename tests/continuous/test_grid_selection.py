@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from strategies import inner_alphas, weights
 from utmost.continuous import grid_selection as grids
 from utmost.continuous.bounds.loss_bounds import bound_expected_loss
-from utmost.continuous.densities.density import parse_density
+from utmost.continuous.densities import parse_density
 from utmost.continuous.grid_selection import (
     GridQuestion,
     coarsest_grid,
@@ -27,11 +27,13 @@ from utmost.continuous.laplace_count import geometric_loss, laplace_loss
 from utmost.continuous.losses import absolute
 from utmost.continuous.losses import parse_continuous_loss as loss_of
 from utmost.continuous.mechanisms import GridGeometric, Laplace
-from utmost.data.queries import Grid, Mean, NeighbourRelation, PrivacyUnit, Sum
+from utmost.data.grid import Grid
+from utmost.data.selection import NeighbourRelation, PrivacyUnit
 from utmost.errors import InputError
 from utmost.exact import alpha, decimal_above, epsilon
 from utmost.mechanisms.geometric import geometric
-from utmost.publish.mechanism_selection import PrivacySetting, select_mechanism
+from utmost.queries import Mean, Sum
+from utmost.queries.privacy_setting import PrivacySetting
 
 quad = pytest.importorskip("scipy.integrate").quad
 CONVEX_LOSSES = ["absolute", "squared", "huber:2", "power:3", "asymmetric:3,1", "asymmetric:0,1"]
@@ -248,23 +250,15 @@ def test_bad_input_is_one_line(call, message):
 
 def test_a_release_of_a_mean_states_what_rounding_its_rows_may_cost_and_one_without_a_public_number_does_not():
     grid, stand_in = Grid(Fraction(18), Fraction(91), Fraction(1)), Fraction(18)
-    public = select_mechanism(
-        Mean("age", grid, stand_in),
-        Fraction(1, 10),
-        PrivacySetting(NeighbourRelation.REPLACE, PrivacyUnit(), None, 944),
-    )
+    known = PrivacySetting(NeighbourRelation.REPLACE, PrivacyUnit(), None, 944)
+    unknown = PrivacySetting(NeighbourRelation.ADD_REMOVE, PrivacyUnit(), None, None)
+    public = Mean("age", grid, stand_in).select_mechanism(Fraction(1, 10), known)
     extra = rows_promise(question("18,91", "73/944", "0.1"), Fraction(1)).extra
     assert public.optimal.startswith("metric: ")
     assert f"at most {decimal_above(extra, 4)} above the best" in public.optimal
-    summed = select_mechanism(
-        Sum("age", grid, stand_in), Fraction(1, 10), PrivacySetting(NeighbourRelation.REPLACE, PrivacyUnit(), None, 944)
-    )
+    summed = Sum("age", grid, stand_in).select_mechanism(Fraction(1, 10), known)
     assert f"at most {decimal_above(944 * extra, 4)} above the best" in summed.optimal
-    hidden = select_mechanism(
-        Sum("age", grid, stand_in),
-        Fraction(1, 10),
-        PrivacySetting(NeighbourRelation.ADD_REMOVE, PrivacyUnit(), None, None),
-    )
+    hidden = Sum("age", grid, stand_in).select_mechanism(Fraction(1, 10), unknown)
     assert "above the best" not in hidden.optimal
 
 

@@ -22,8 +22,8 @@ from utmost.continuous.losses import (
     power,
     squared,
     step,
+    user_loss,
 )
-from utmost.continuous.user_losses import user_loss
 from utmost.errors import InputError, UndecidedError
 from utmost.exact import sign
 

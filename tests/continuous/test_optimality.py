@@ -71,7 +71,7 @@ def test_no_certified_private_mechanism_beats_truncated_laplace_beyond_the_margi
     reader = Consumer(priors.explicit(prior), losses.matrix(rows))
     program = by_program(scale_space(line(cells), step), level, reader)
     laplace = laplace_loss(costs(prior, rows), alpha(rate))
-    assert program.certificate.private
+    assert program.private
     assert program.certificate.gap <= program.loss / 10**9
     assert program.certificate.lower <= laplace.upper
     assert laplace.lower <= laplace_factor(alpha(rate)) * program.loss

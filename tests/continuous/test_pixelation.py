@@ -14,7 +14,7 @@ from scipy import integrate, stats
 from strategies import channels, weights
 from utmost.channel import channel, is_private, least_epsilon
 from utmost.consumer import Consumer, losses
-from utmost.continuous.densities.density import beta, histogram, linear_density, normal, uniform_density
+from utmost.continuous.densities import beta, histogram, linear_density, normal, uniform_density
 from utmost.continuous.interval import interval
 from utmost.continuous.pixelation import (
     Stepped,

@@ -9,8 +9,9 @@ from fractions import Fraction
 from math import floor, inf, isnan
 from typing import Any
 
-from utmost.data.partitions import Partition
-from utmost.data.queries import Count, Grid, Histogram, Mean, PrivacyUnit, Query, Sum
+from utmost.data.grid import Grid
+from utmost.data.selection import Partition, PrivacyUnit, Selection
+from utmost.queries import Count, Histogram, Mean, Query, Sum
 
 Row = Mapping[str, Any]
 Where = Callable[[Row], bool | None]
@@ -109,17 +110,17 @@ def assert_agrees(
     table: Any, rows: Sequence[Row], query: Query, unit: PrivacyUnit, part: Partition | None, where: Where | None
 ) -> None:
     """Assert that the table's answer is right."""
-    truth = Truth(relevant_values(rows, query, unit, part, where), unit)
+    truth, selection = Truth(relevant_values(rows, query, unit, part, where), unit), Selection(query.where, unit, part)
     if isinstance(query, Count):
-        assert table.count(query, unit, part) == (len(truth.people) if unit.groups else truth.kept_rows)
+        assert table.count(selection) == (len(truth.people) if unit.groups else truth.kept_rows)
     elif isinstance(query, Sum | Mean):
-        moments = table.moments(query, unit, part)
+        moments = table.moments(selection, query.values)
         low, high = truth.total_range()
         assert moments.rows == truth.kept_rows
         assert low <= moments.positions <= high
     else:
         is_cells = isinstance(query, Histogram)
-        sizes = table.histogram(query, unit, part) if is_cells else table.positions(query, unit, part)
+        sizes = table.cell_counts(selection, query.keys) if is_cells else table.position_counts(selection, query.values)
         values: Sequence[Any] = query.cells if is_cells else range(query.grid.size + 1)
         assert len(sizes) == len(values)
         assert sum(sizes) == truth.kept_rows

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
@@ -18,12 +18,14 @@ from hypothesis import strategies as st
 from data.oracle import assert_agrees, position
 from data.storages import COLUMNS, Column, open_stored_table, write_duckdb
 from spark import quiet
-from utmost.data.partitions import Partition
+from utmost.data.grid import Grid, GridColumn
 from utmost.data.quantize import quantize as quantized_position
-from utmost.data.queries import Count, Grid, Histogram, Mean, PrivacyUnit, Quantile, Query, Sum
+from utmost.data.selection import NeighbourRelation, Partition, PrivacyUnit, Selection
 from utmost.data.sources import Source, open_table
 from utmost.data.table import Moments, Table
 from utmost.errors import DataError, InputError
+from utmost.queries import Count, Histogram, Mean, Quantile, Query, Sum
+from utmost.queries.privacy_setting import PrivacySetting
 
 pytestmark = quiet
 
@@ -53,7 +55,7 @@ def schema_only_table(tmp_path: Path) -> Any:
         pytest.fail("a query was run")
 
     with open_stored_table("parquet", [ROW], tmp_path) as table:
-        yield Table(replace(table._engine, fetch=fail), table._rows)
+        yield Table(replace(table._connection, fetch=fail), table._rows)
 
 
 REFUSED_QUERIES: list[tuple[Query, PrivacyUnit, Partition | None, str | None]] = [
@@ -122,20 +124,14 @@ def test_what_cannot_run_is_refused_from_the_schema_alone(
     schema_only_table: Table, query: Query, unit: PrivacyUnit, part: Partition | None, message: str | None
 ) -> None:
     if message is None:
-        schema_only_table.check(query, unit, part)
+        query.check(schema_only_table, unit, part)
         return
     with pytest.raises(InputError, match=message) as error_info:
-        schema_only_table.check(query, unit, part)
+        query.check(schema_only_table, unit, part)
     assert "\n" not in str(error_info.value)
-    query_method: Callable[..., Any] = {
-        Count: schema_only_table.count,
-        Histogram: schema_only_table.histogram,
-        Sum: schema_only_table.moments,
-        Mean: schema_only_table.moments,
-        Quantile: schema_only_table.positions,
-    }[type(query)]
+    setting = PrivacySetting(NeighbourRelation.ADD_REMOVE, unit, part, None)
     with pytest.raises(InputError, match=message):
-        query_method(query, unit, part)
+        query.exact_answer(schema_only_table, setting)
 
 
 def test_an_error_lists_at_most_twenty_columns(tmp_path: Path) -> None:
@@ -144,17 +140,17 @@ def test_an_error_lists_at_most_twenty_columns(tmp_path: Path) -> None:
         open_stored_table("parquet", [], tmp_path, None, columns) as table,
         pytest.raises(InputError, match="and 10 more"),
     ):
-        table.count(Count(), PrivacyUnit("z", rows=1), None)
+        table.count(Selection(unit=PrivacyUnit("z", rows=1)))
 
 
 def test_an_empty_table_answers_zero(storage: str, url: str | None, tmp_path: Path) -> None:
     with open_stored_table(storage, [], tmp_path, url) as table:
         for unit in (PrivacyUnit(), PrivacyUnit("person", rows=2)):
-            assert table.count(Count(), unit, None) == 0
-            assert table.histogram(Histogram({"small": (1, 2)}), unit, None) == [0, 0]
-            assert table.moments(Sum("x", GRID, None), unit, None) == Moments(0, 0)
+            assert table.count(Selection(unit=unit)) == 0
+            assert table.cell_counts(Selection(unit=unit), {"small": (1, 2)}) == [0, 0]
+            assert table.moments(Selection(unit=unit), GridColumn("x", GRID)) == Moments(0, 0)
             assert table.units(unit) == 0
-        assert table.positions(Quantile("x", GRID, HALF, None), PrivacyUnit(), None) == [0] * 11
+        assert table.position_counts(Selection(), GridColumn("x", GRID)) == [0] * 11
 
 
 def test_sums_near_the_largest_are_exact(storage: str, url: str | None, tmp_path: Path) -> None:
@@ -164,8 +160,8 @@ def test_sums_near_the_largest_are_exact(storage: str, url: str | None, tmp_path
     rows = [ROW | {"big": 10**12 - number, "person": number} for number in range(size)]
     expected = Moments(size, sum(10**12 - number for number in range(size)))
     with open_stored_table(storage, rows, tmp_path, url) as table:
-        assert table.moments(Sum("big", grid, None), PrivacyUnit(), None) == expected
-        assert table.moments(Sum("big", grid, None), PrivacyUnit("person", rows=1), None) == expected
+        assert table.moments(Selection(), GridColumn("big", grid)) == expected
+        assert table.moments(Selection(unit=PrivacyUnit("person", rows=1)), GridColumn("big", grid)) == expected
 
 
 def test_a_sum_beyond_64_bits_is_exact(tmp_path: Path) -> None:
@@ -175,7 +171,7 @@ def test_a_sum_beyond_64_bits_is_exact(tmp_path: Path) -> None:
         connection.execute("CREATE TABLE t AS SELECT 10::BIGINT ** 12 AS v FROM range(20000000)")
     grid = Grid(Fraction(0), Fraction(10**12), Fraction(1))
     with open_table(Source("large.duckdb", table="t"), tmp_path) as table:
-        moments = table.moments(Sum("v", grid, None), PrivacyUnit(), None)
+        moments = table.moments(Selection(), GridColumn("v", grid))
     assert moments == Moments(2 * 10**7, 2 * 10**19)
     assert moments.positions > 2**64
 
@@ -184,9 +180,9 @@ def test_keys_that_no_column_can_hold_are_empty_cells(storage: str, url: str | N
     keys = (10**30, -(10**30), 2**63, 1, 128)
     with open_stored_table(storage, [ROW | {"small": 1, "big": 1}], tmp_path, url) as table:
         for column in ("small", "big"):
-            assert table.histogram(Histogram({column: keys}), PrivacyUnit(), None) == [0, 0, 0, 1, 0]
-        assert table.histogram(Histogram({"small": (10**30,)}), PrivacyUnit(), None) == [0]
-        assert table.count(Count(), PrivacyUnit(), Partition("small", 10**30)) == 0
+            assert table.cell_counts(Selection(), {column: keys}) == [0, 0, 0, 1, 0]
+        assert table.cell_counts(Selection(), {"small": (10**30,)}) == [0]
+        assert table.count(Selection(part=Partition("small", 10**30))) == 0
 
 
 def test_many_keys_are_counted_as_few_are(storage: str, url: str | None, tmp_path: Path) -> None:
@@ -196,10 +192,10 @@ def test_many_keys_are_counted_as_few_are(storage: str, url: str | None, tmp_pat
     ]
     expected = [sum(n % 690 == cell for n in range(1500)) for cell in range(700)]
     with open_stored_table(storage, rows, tmp_path, url) as table:
-        assert table.histogram(Histogram({"region": tuple(texts)}), PrivacyUnit(), None) == expected
-        assert table.histogram(Histogram({"big": tuple(range(700))}), PrivacyUnit(), None) == expected
+        assert table.cell_counts(Selection(), {"region": tuple(texts)}) == expected
+        assert table.cell_counts(Selection(), {"big": tuple(range(700))}) == expected
         days = tuple(date.fromordinal(700000 + n) for n in range(700))
-        assert table.histogram(Histogram({"day": days}), PrivacyUnit(), None) == expected
+        assert table.cell_counts(Selection(), {"day": days}) == expected
 
 
 HOSTILE_COLUMNS = {
@@ -282,12 +278,12 @@ HOSTILE_KEYS = (
 def test_keys_of_any_text_mean_themselves(storage: str, url: str | None, tmp_path: Path) -> None:
     rows = [ROW | {"name": key, "person": number} for number, key in enumerate(HOSTILE_KEYS)]
     with open_stored_table(storage, rows, tmp_path, url) as table:
-        assert table.histogram(Histogram({"name": HOSTILE_KEYS}), PrivacyUnit(), None) == [1] * len(HOSTILE_KEYS)
-        assert table.histogram(Histogram({"name": HOSTILE_KEYS}), PrivacyUnit("name", rows=1), None) == [1] * len(
+        assert table.cell_counts(Selection(), {"name": HOSTILE_KEYS}) == [1] * len(HOSTILE_KEYS)
+        assert table.cell_counts(Selection(unit=PrivacyUnit("name", rows=1)), {"name": HOSTILE_KEYS}) == [1] * len(
             HOSTILE_KEYS
         )
         for key in HOSTILE_KEYS:
-            assert table.count(Count(), PrivacyUnit(), Partition("name", key)) == 1
+            assert table.count(Selection(part=Partition("name", key))) == 1
 
 
 def test_unsigned_and_huge_integers_are_placed_exactly(tmp_path: Path) -> None:
@@ -306,7 +302,7 @@ def test_unsigned_and_huge_integers_are_placed_exactly(tmp_path: Path) -> None:
                 grid = Grid(Fraction(0), 12 * Fraction(step), Fraction(step))
                 assert_agrees(table, rows, Quantile(column, grid, HALF, None), PrivacyUnit(), None, None)
                 assert_agrees(table, rows, Sum(column, grid, Fraction(0)), PrivacyUnit(), None, None)
-        assert table.histogram(Histogram({"u": (2**64 - 1, 2**64, -1)}), PrivacyUnit("u", rows=1), None) == [1, 0, 0]
+        assert table.cell_counts(Selection(unit=PrivacyUnit("u", rows=1)), {"u": (2**64 - 1, 2**64, -1)}) == [1, 0, 0]
 
 
 def test_postgres_numerics_of_any_size_and_its_enumerations_are_read(postgres_module_url: str, tmp_path: Path) -> None:
@@ -338,12 +334,12 @@ def test_postgres_numerics_of_any_size_and_its_enumerations_are_read(postgres_mo
             grid = Grid(Fraction(0), 40 * Fraction(step), Fraction(step))
             for nulls in (None, Fraction(0)):
                 assert_agrees(table, rows, Quantile("n", grid, HALF, nulls), PrivacyUnit(), None, None)
-        assert table.moments(Sum("r", GRID, None), PrivacyUnit(), None).rows == 7
-        assert table.histogram(Histogram({"m": ("good", "bad", "ugly")}), PrivacyUnit("m", rows=2), None) == [2, 0, 0]
-        assert table.histogram(Histogram({"c": ("ab", "ab   ")}), PrivacyUnit(), None) == [9, 0]
-        assert table.count(Count("m = 'ugly' or a is null or j is null"), PrivacyUnit(), None) == 0
+        assert table.moments(Selection(), GridColumn("r", GRID)).rows == 7
+        assert table.cell_counts(Selection(unit=PrivacyUnit("m", rows=2)), {"m": ("good", "bad", "ugly")}) == [2, 0, 0]
+        assert table.cell_counts(Selection(), {"c": ("ab", "ab   ")}) == [9, 0]
+        assert table.count(Selection("m = 'ugly' or a is null or j is null")) == 0
         with pytest.raises(InputError, match="kind other"):
-            table.check(Sum("a", GRID, None), PrivacyUnit(), None)
+            Sum("a", GRID, None).check(table, PrivacyUnit(), None)
 
 
 @given(st.data())
@@ -369,7 +365,7 @@ def test_floats_land_on_the_nearest_position_but_for_ties(
     values = [float(low) + draw.uniform(-5, 1005) for _ in range(200)]
     values += [float(low) + k / 1000 for k in range(0, 10**6, 9973)]
     with open_stored_table(storage, [ROW | {"x": value} for value in values], tmp_path, url) as table:
-        total = table.moments(Sum("x", grid, None), PrivacyUnit(), None).positions
+        total = table.moments(Selection(), GridColumn("x", grid)).positions
     widest = max(abs(grid.low), abs(grid.high)) / grid.step
     quotients = [(min(max(Fraction(value), grid.low), grid.high) - low) / grid.step for value in values]
     ties = sum(abs(quotient % 1 - HALF) <= widest / 2**49 for quotient in quotients)
@@ -427,7 +423,7 @@ def test_numbers_too_small_to_divide_are_at_the_first_position(storage: str, url
     """A quotient that underflows is an error in PostgreSQL; no quotient here can."""
     with open_stored_table(storage, [ROW | {"x": x} for x in TINY_FLOATS], tmp_path, url) as table:
         for step in (Fraction(3), Fraction(10**9), Fraction(1, 7)):
-            counts = table.positions(Quantile("x", Grid(Fraction(0), 2 * step, step), HALF, None), PrivacyUnit(), None)
+            counts = table.position_counts(Selection(), GridColumn("x", Grid(Fraction(0), 2 * step, step)))
             assert counts == [len(TINY_FLOATS), 0, 0]
 
 
@@ -438,9 +434,9 @@ def test_an_error_about_a_failing_row_does_not_quote_it(tmp_path: Path) -> None:
         connection.execute("CREATE TABLE t AS SELECT 'poisoned row' AS secret")
         connection.execute("CREATE VIEW v AS SELECT CAST(secret AS INTEGER) AS number FROM t")
     with open_table(Source("t.duckdb", table="v"), tmp_path) as table:
-        assert table.count(Count(), PrivacyUnit(), None) == 1
+        assert table.count(Selection()) == 1
         with pytest.raises(DataError) as error_info:
-            table.count(Count("number > 3"), PrivacyUnit(), None)
+            table.count(Selection("number > 3"))
     assert "poisoned" not in str(error_info.value)
     assert error_info.value.__cause__ is None
     assert error_info.value.__context__ is None

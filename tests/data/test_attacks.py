@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from utmost.data.queries import Count, Grid, Histogram, PrivacyUnit, Sum
+from utmost.data.grid import Grid, GridColumn
+from utmost.data.selection import PrivacyUnit, Selection
 from utmost.data.sources import Source, open_table
 
 NAN = float("nan")
@@ -23,8 +24,8 @@ def test_statistics_of_a_parquet_file_that_leave_nan_out_change_no_answer(tmp_pa
     for extra_values in ([], [2.5]):
         source = _write_parquet(tmp_path, [-5.0, *extra_values, *[NAN] * 100])
         with open_table(source, tmp_path) as table:
-            counts.append(table.count(Count(where), PrivacyUnit(), None))
-            sums.append(table.moments(Sum("x", TEN, None), PrivacyUnit("p", rows=1), None).positions)
+            counts.append(table.count(Selection(where)))
+            sums.append(table.moments(Selection(unit=PrivacyUnit("p", rows=1)), GridColumn("x", TEN)).positions)
     assert abs(counts[1] - counts[0]) <= 1
     assert sums == [0, 3]
 
@@ -44,9 +45,9 @@ def test_texts_that_a_collation_holds_for_equal_are_different_cells_in_duckdb(tm
         connection.execute("CREATE TABLE t (a VARCHAR COLLATE nocase, d VARCHAR COLLATE noaccent)")
         connection.execute("INSERT INTO t SELECT if(i < 10, 'a', 'A'), if(i < 4, 'cafe', 'café') FROM range(20) r(i)")
     with open_table(Source("c.duckdb", table="t"), tmp_path) as rows:
-        assert rows.histogram(Histogram({"a": ("a", "A")}), PrivacyUnit(), None) == [10, 10]
-        assert rows.histogram(Histogram({"d": ("cafe", "café")}), PrivacyUnit(), None) == [4, 16]
-        assert rows.count(Count("a = 'a'"), PrivacyUnit(), None) == 10
+        assert rows.cell_counts(Selection(), {"a": ("a", "A")}) == [10, 10]
+        assert rows.cell_counts(Selection(), {"d": ("cafe", "café")}) == [4, 16]
+        assert rows.count(Selection("a = 'a'")) == 10
         assert rows.units(PrivacyUnit("a", rows=1)) == 2
 
 
@@ -61,9 +62,9 @@ def test_texts_that_a_collation_holds_for_equal_are_different_cells_in_postgresq
         connection.execute("CREATE TABLE t (a text COLLATE ci)")
         connection.execute("INSERT INTO t SELECT CASE WHEN i = 0 THEN 'A' ELSE 'a' END FROM generate_series(0, 19) i")
     with open_table(Source(postgres_url, table="t"), tmp_path) as rows:
-        assert rows.histogram(Histogram({"a": ("a", "A")}), PrivacyUnit(), None) == [19, 1]
-        assert rows.count(Count("a = 'a'"), PrivacyUnit(), None) == 19
-        assert rows.count(Count("a in ('á', 'A')"), PrivacyUnit(), None) == 1
+        assert rows.cell_counts(Selection(), {"a": ("a", "A")}) == [19, 1]
+        assert rows.count(Selection("a = 'a'")) == 19
+        assert rows.count(Selection("a in ('á', 'A')")) == 1
         assert rows.units(PrivacyUnit("a", rows=1)) == 2
 
 
@@ -78,7 +79,7 @@ def test_a_server_that_takes_backslashes_for_escapes_lets_no_text_out_of_its_quo
             connection.execute("CREATE TABLE t (a text)")
             connection.execute("INSERT INTO t VALUES (E'\\\\'), ('b')")
             with open_table(Source(postgres_url, table="t"), tmp_path) as rows:
-                assert rows.count(Count(r"a = '\'"), PrivacyUnit(), None) == 1
-                assert rows.count(Count(r"a = '\' or a = ' or true --'"), PrivacyUnit(), None) == 1
+                assert rows.count(Selection(r"a = '\'")) == 1
+                assert rows.count(Selection(r"a = '\' or a = ' or true --'")) == 1
         finally:
             connection.execute("ALTER ROLE CURRENT_USER RESET standard_conforming_strings")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import combinations
 from math import comb
@@ -19,8 +19,8 @@ from scipy.stats import chi2
 from data.storages import Column, open_stored_table
 from spark import quiet
 from utmost.data.contribution_bounds import MAX_COPIES, salt
-from utmost.data.partitions import Partition
-from utmost.data.queries import MAX_CONTRIBUTION, Count, Grid, Histogram, PrivacyUnit, Quantile, Sum
+from utmost.data.grid import Grid, GridColumn
+from utmost.data.selection import MAX_CONTRIBUTION, Partition, PrivacyUnit, Selection
 from utmost.data.table import Table
 from utmost.noise.entropy import system_source
 
@@ -51,7 +51,7 @@ class FixedSource:
 
 def with_fixed_salt(table: Table, *words: int) -> Table:
     """The same table with a fixed salt."""
-    return Table(table._engine, table._rows, FixedSource(*words))
+    return Table(table._connection, table._rows, FixedSource(*words))
 
 
 @pytest.fixture(scope="module", params=EXAMPLES)
@@ -87,13 +87,13 @@ def answers(table: Table, unit: PrivacyUnit, world: int) -> dict[str, list[int]]
     """All answers about a world, as lists of numbers that add up over persons."""
     part = Partition("world", world)
     numbers = {
-        "count": [table.count(Count("value > 3"), unit, part)],
-        "histogram": table.histogram(Histogram({"value": VALUES[:8]}), unit, part),
+        "count": [table.count(Selection("value > 3", unit, part))],
+        "histogram": table.cell_counts(Selection(unit=unit, part=part), {"value": VALUES[:8]}),
     }
     if unit.groups is None:
-        moments = table.moments(Sum("value", GRID, None), unit, part)
+        moments = table.moments(Selection(unit=unit, part=part), GridColumn("value", GRID))
         numbers["moments"] = [moments.rows, moments.positions]
-        numbers["positions"] = table.positions(Quantile("value", GRID, Fraction(1, 2), None), unit, part)
+        numbers["positions"] = table.position_counts(Selection(unit=unit, part=part), GridColumn("value", GRID))
     return numbers
 
 
@@ -102,11 +102,11 @@ def add_up(number_lists: list[list[int]]) -> list[int]:
 
 
 def test_an_answer_is_the_sum_of_what_each_person_gives_alone_for_every_salt(
-    storage: str, url: str | None, tmp_path: Path
+    storage: str, url: str | None, tmp_path: Path, max_examples: Callable[[int], int]
 ) -> None:
     """The lemma, exactly: nobody's rows change what is kept of anybody else."""
 
-    @settings(max_examples=EXAMPLES[storage])
+    @settings(max_examples=max_examples(EXAMPLES[storage]))
     @given(people, units, st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1))
     def check(rows: list[tuple[int, int]], unit: PrivacyUnit, first: int, second: int) -> None:
         with open_stored_table(storage, worlds(rows), tmp_path, url, COLUMNS) as stored_table:
@@ -119,11 +119,13 @@ def test_an_answer_is_the_sum_of_what_each_person_gives_alone_for_every_salt(
     check()
 
 
-def test_a_person_moves_an_answer_by_no_more_than_its_sensitivity(tmp_path: Path) -> None:
+def test_a_person_moves_an_answer_by_no_more_than_its_sensitivity(
+    tmp_path: Path, max_examples: Callable[[int], int]
+) -> None:
     """Replacing all rows of one person by others, for a fixed salt: at most k rows leave and k come."""
     replacement_rows = st.lists(st.tuples(st.just(0), st.integers(0, 9)), max_size=8)
 
-    @settings(max_examples=25)
+    @settings(max_examples=max_examples(25))
     @given(people, replacement_rows, units, st.integers(0, 2**64 - 1))
     def check(rows: list[tuple[int, int]], replacement: list[tuple[int, int]], unit: PrivacyUnit, word: int) -> None:
         neighbour = [pair for pair in rows if pair[0] != 0] + replacement
@@ -148,8 +150,8 @@ def test_rows_without_a_person_are_left_out(storage: str, url: str | None, tmp_p
     rows = [row(0, None, 1), row(0, None, 2), row(0, 7, 1)]
     with open_stored_table(storage, rows, tmp_path, url, COLUMNS) as table:
         for unit in (PrivacyUnit("person", rows=5), PrivacyUnit("name", groups=5)):
-            assert table.count(Count(), unit, None) == 1
-            assert table.histogram(Histogram({"value": (1, 2)}), unit, None) == [1, 0]
+            assert table.count(Selection(unit=unit)) == 1
+            assert table.cell_counts(Selection(unit=unit), {"value": (1, 2)}) == [1, 0]
             assert table.units(unit) == 1
         assert table.units(PrivacyUnit()) == 3
 
@@ -159,8 +161,8 @@ def test_a_person_with_many_equal_rows_keeps_as_many_as_allowed(storage: str, ur
     with open_stored_table(storage, rows, tmp_path, url, COLUMNS) as table:
         for k in (1, 3, 699, 701, MAX_CONTRIBUTION):
             unit = PrivacyUnit("person", rows=k)
-            assert table.histogram(Histogram({"value": (5,)}), unit, None) == [min(k, 700) + min(k, 3)]
-            assert table.count(Count(), unit, None) == min(k, 700) + min(k, 3)
+            assert table.cell_counts(Selection(unit=unit), {"value": (5,)}) == [min(k, 700) + min(k, 3)]
+            assert table.count(Selection(unit=unit)) == min(k, 700) + min(k, 3)
     assert MAX_COPIES >= MAX_CONTRIBUTION
 
 
@@ -170,11 +172,14 @@ def test_only_rows_that_the_query_uses_compete_for_a_place(storage: str, url: st
     with open_stored_table(storage, rows, tmp_path, url, COLUMNS) as table:
         for _ in range(1 if storage == "spark" else 5):
             unit = PrivacyUnit("person", rows=2)
-            assert table.histogram(Histogram({"value": (0, 1)}), unit, None) == [1, 1]
-            assert table.histogram(Histogram({"value": (0, 1, 8, 9)}, "value < 5"), unit, None) == [1, 1, 0, 0]
-            assert table.moments(Sum("value", GRID, None, "value < 5 or value is null"), unit, None).rows == 2
+            assert table.cell_counts(Selection(unit=unit), {"value": (0, 1)}) == [1, 1]
+            assert table.cell_counts(Selection("value < 5", unit), {"value": (0, 1, 8, 9)}) == [1, 1, 0, 0]
+            assert table.moments(Selection("value < 5 or value is null", unit), GridColumn("value", GRID)).rows == 2
             assert (
-                table.moments(Sum("value", GRID, Fraction(9), "value is null or value = 0"), unit, None).positions == 9
+                table.moments(
+                    Selection("value is null or value = 0", unit), GridColumn("value", GRID, Fraction(9))
+                ).positions
+                == 9
             )
 
 
@@ -202,7 +207,7 @@ def crowd(storage: str, url: str | None, tmp_path_factory: pytest.TempPathFactor
 
 def kept_counts(table: Table, unit: PrivacyUnit) -> list[tuple[int, ...]]:
     """How many of 0, 1, 2 are kept of each person: the person is a key too."""
-    sizes = table.histogram(Histogram({"person": tuple(range(5000)), "value": (0, 1, 2)}), unit, None)
+    sizes = table.cell_counts(Selection(unit=unit), {"person": tuple(range(5000)), "value": (0, 1, 2)})
     return [tuple(sizes[start : start + 3]) for start in range(0, len(sizes), 3)]
 
 
@@ -240,7 +245,7 @@ def test_every_choice_of_rows_is_equally_likely(
 
 def test_people_with_equal_rows_are_drawn_for_apart(crowd: Table) -> None:
     """Of 5000 persons with rows 0, 0, 0, 1, 2, the number whose one row is 0 is binomial: within 6.5 deviations."""
-    sizes = crowd.histogram(Histogram({"value": (0, 1, 2)}), PrivacyUnit("name", rows=1), None)
+    sizes = crowd.cell_counts(Selection(unit=PrivacyUnit("name", rows=1)), {"value": (0, 1, 2)})
     for size, p in zip(sizes, (0.6, 0.2, 0.2), strict=True):
         assert abs(size - 5000 * p) < 6.5 * (5000 * p * (1 - p)) ** 0.5  # false alarm below 1e-9
 
@@ -260,10 +265,10 @@ def test_a_salt_is_128_bits_and_fresh_for_every_question_that_needs_one(tmp_path
     assert salt(FixedSource(1, 2**64 - 1)) == "0000000000000001ffffffffffffffff"
     with open_stored_table("parquet", [row(0, 1, 1)], tmp_path, None, COLUMNS) as stored_table:
         source = FixedSource(5)
-        table, unit = Table(stored_table._engine, stored_table._rows, source), PrivacyUnit("person", rows=1)
-        table.histogram(Histogram({"value": (1,)}), unit, None)
-        table.moments(Sum("value", GRID, None), unit, None)
+        table, unit = Table(stored_table._connection, stored_table._rows, source), PrivacyUnit("person", rows=1)
+        table.cell_counts(Selection(unit=unit), {"value": (1,)})
+        table.moments(Selection(unit=unit), GridColumn("value", GRID))
         assert source.words_drawn == 4
-        table.count(Count(), unit, None)
-        table.histogram(Histogram({"value": (1,)}), PrivacyUnit(), None)
+        table.count(Selection(unit=unit))
+        table.cell_counts(Selection(), {"value": (1,)})
         assert source.words_drawn == 4

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from spark import quiet
 from utmost.data.engines.csv_scan import CHUNK_BYTES, MAX_LINE_BYTES, count_rows
-from utmost.data.queries import PrivacyUnit
+from utmost.data.selection import PrivacyUnit
 from utmost.data.sources import Source, open_table
 from utmost.errors import InputError
 
@@ -31,7 +32,7 @@ def read_rows(content: bytes, folder: Path, engine: str | None) -> list[tuple[An
     (folder / "t.csv").write_bytes(content)
     try:
         with open_table(Source("t.csv", engine=engine, columns={"a": "text", "b": "text"}), folder) as table:
-            rows = sorted(table._engine.rows(table._rows), key=repr)
+            rows = sorted(table._connection.rows(table._rows), key=repr)
             assert table.units(PrivacyUnit()) == len(rows)
             return rows
     except InputError:
@@ -98,10 +99,12 @@ LINES = st.tuples(VALUES, VALUES).map(b",".join)
 ENDS = st.sampled_from([b"\n", b"\r\n"])
 
 
-def test_a_line_replaced_by_any_other_changes_no_other_row(engine: str | None, tmp_path: Path) -> None:
+def test_a_line_replaced_by_any_other_changes_no_other_row(
+    engine: str | None, tmp_path: Path, max_examples: Callable[[int], int]
+) -> None:
     """Whenever both files are accepted, they have as many rows as lines, and the rows of the other lines are equal."""
 
-    @settings(max_examples=150 if engine is None else 12, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=max_examples(150) if engine is None else 12, suppress_health_check=list(HealthCheck))
     @given(st.lists(LINES | ODD_LINES, min_size=1, max_size=5), st.data())
     def check(lines: list[bytes], data: st.DataObject) -> None:
         place, line = data.draw(st.integers(0, len(lines) - 1)), data.draw(LINES | ODD_LINES)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
@@ -17,11 +17,12 @@ from hypothesis import strategies as st
 from data.oracle import Where, assert_agrees
 from data.storages import STORAGES, open_stored_table, stored_rows
 from spark import quiet
-from utmost.data.partitions import Partition
+from utmost.data.grid import Grid
 from utmost.data.quantize import check_grid
-from utmost.data.queries import Count, Grid, Histogram, Mean, PrivacyUnit, Quantile, Query, Sum
+from utmost.data.selection import Partition, PrivacyUnit
 from utmost.data.table import Table
 from utmost.errors import InputError
+from utmost.queries import Count, Histogram, Mean, Quantile, Query, Sum
 
 pytestmark = quiet
 
@@ -112,7 +113,7 @@ def grids(draw: st.DrawFn, max_size: int) -> Grid:
 def is_computable(table: Table, column: str, grid: Grid) -> bool:
     """Whether the table can place the column's numbers on the grid: a plan with another grid is refused."""
     try:
-        check_grid(table.types[column], grid, table.engine)
+        check_grid(table.types[column], grid, table._connection.engine)
     except InputError:
         return False
     return True
@@ -188,10 +189,12 @@ def table(storage: str, url: str | None, tmp_path_factory: pytest.TempPathFactor
         yield stored_table
 
 
-def test_every_storage_answers_every_question_as_plain_python_does(storage: str, table: Table) -> None:
+def test_every_storage_answers_every_question_as_plain_python_does(
+    storage: str, table: Table, max_examples: Callable[[int], int]
+) -> None:
     rows = stored_rows(storage, ROWS)
 
-    @settings(max_examples=EXAMPLES[storage])
+    @settings(max_examples=max_examples(EXAMPLES[storage]))
     @given(questions(table))
     def check(question: tuple[Query, PrivacyUnit, Partition | None, Where | None]) -> None:
         query, unit, part, where = question
@@ -201,11 +204,11 @@ def test_every_storage_answers_every_question_as_plain_python_does(storage: str,
 
 
 def test_any_table_is_answered_as_plain_python_does(
-    storage: str, url: str | None, table: Table, tmp_path: Path
+    storage: str, url: str | None, table: Table, tmp_path: Path, max_examples: Callable[[int], int]
 ) -> None:
     """The fixture `table` lends the types of its columns alone."""
 
-    @settings(max_examples=TABLE_EXAMPLES[storage], suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=max_examples(TABLE_EXAMPLES[storage]), suppress_health_check=[HealthCheck.too_slow])
     @given(st.lists(row_strategy(), max_size=12), st.lists(questions(table), min_size=1, max_size=4))
     def check(
         rows: list[dict[str, Any]], question_list: list[tuple[Query, PrivacyUnit, Partition | None, Where | None]]

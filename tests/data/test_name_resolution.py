@@ -10,10 +10,13 @@ from typing import Any
 import pytest
 
 from spark import quiet
-from utmost.data.queries import Count, Grid, Histogram, PrivacyUnit, Quantile, Query, Sum
+from utmost.data.grid import Grid, GridColumn
+from utmost.data.selection import NeighbourRelation, PrivacyUnit, Selection
 from utmost.data.sources import Source, open_table
 from utmost.data.table import Table
 from utmost.errors import DataError, InputError
+from utmost.queries import Count, Histogram, Quantile, Query, Sum
+from utmost.queries.privacy_setting import PrivacySetting
 
 pytestmark = quiet
 
@@ -36,8 +39,8 @@ SELECT_ROWS = """
 
 def answers(table: Table) -> list[Any]:
     """The answers to all the queries, in a form that two tables can be compared by."""
-    methods = {Count: table.count, Histogram: table.histogram, Sum: table.moments, Quantile: table.positions}
-    return [methods[type(query)](query, unit, None) for query, unit in QUERIES]  # type: ignore[operator]
+    settings = [PrivacySetting(NeighbourRelation.ADD_REMOVE, unit, None, None) for _, unit in QUERIES]
+    return [query.exact_answer(table, setting) for (query, _), setting in zip(QUERIES, settings, strict=True)]
 
 
 # PostgreSQL
@@ -101,8 +104,8 @@ def test_functions_and_operators_of_public_shadow_none_of_postgresql(people_url:
     assert shadow_postgres(people_url) >= 10
     with open_table(Source(people_url, table="people"), tmp_path) as table:
         assert answers(table) == before
-        assert table._engine.fetch("SHOW search_path") == [("pg_catalog, pg_temp",)]
-        assert table._engine.fetch("SHOW timezone") == [("UTC",)]
+        assert table._connection.fetch("SHOW search_path") == [("pg_catalog, pg_temp",)]
+        assert table._connection.fetch("SHOW timezone") == [("UTC",)]
 
 
 def test_the_function_that_a_role_stores_sees_no_row_of_a_sum(people_url: str, tmp_path: Path) -> None:
@@ -114,7 +117,7 @@ def test_the_function_that_a_role_stores_sees_no_row_of_a_sum(people_url: str, t
             "'BEGIN RAISE EXCEPTION ''%'', a; END'"
         )
     with open_table(Source(people_url, table="people"), tmp_path) as table:
-        assert table.moments(Sum("age", GRID, None), PrivacyUnit(), None).positions == 100
+        assert table.moments(Selection(), GridColumn("age", GRID)).positions == 100
 
 
 def test_a_table_without_a_schema_is_the_one_of_public(people_url: str, tmp_path: Path) -> None:
@@ -157,7 +160,7 @@ def test_a_type_stored_under_a_built_in_name_is_none_of_ours(postgres_url: str, 
         connection.execute("INSERT INTO t VALUES ('x', 'good', 'large')")
     with open_table(Source(postgres_url, table="t"), tmp_path) as table:
         assert {name: str(kind) for name, kind in table.kinds.items()} == {"a": "other", "m": "text", "s": "other"}
-        assert table.count(Count("m = 'good'"), PrivacyUnit(), None) == 1
+        assert table.count(Selection("m = 'good'")) == 1
 
 
 # DuckDB
@@ -198,7 +201,7 @@ def test_macros_of_a_duckdb_file_shadow_no_function(tmp_path: Path) -> None:
 def test_a_view_is_refused_where_a_macro_could_shadow_a_function_in_it(tmp_path: Path) -> None:
     write_people(tmp_path / "clean.duckdb", "CREATE MACRO twice(a) AS 2 * a")
     with open_table(Source("clean.duckdb", table="adults"), tmp_path) as table:
-        assert table.count(Count("age < 10"), PrivacyUnit(), None) == 10
+        assert table.count(Selection("age < 10")) == 10
     write_people(tmp_path / "macros.duckdb", "CREATE SCHEMA s", "CREATE MACRO s.Least(a, b) AS 0")
     with (
         pytest.raises(DataError, match="table must be stored in a file whose macros have names of their own"),

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from utmost.data.queries import Count, Grid, PrivacyUnit, Sum
+from utmost.data.grid import Grid, GridColumn
+from utmost.data.selection import Selection
 from utmost.data.sources import Source, open_table
 from utmost.errors import InputError, LedgerError
 from utmost.ledger import open_ledger
-from utmost.ledger.postgres import PostgresStore
+from utmost.ledger.stores.postgres import PostgresStore
 
 psycopg = pytest.importorskip("psycopg")
 
@@ -49,7 +50,7 @@ def execute(url: str, *statements: str) -> None:
 
 def count(url: str, table: str, where: str | None, folder: Path) -> int:
     with open_table(Source(url, table=table), folder) as opened_table:
-        return opened_table.count(Count(where), PrivacyUnit(), None)
+        return opened_table.count(Selection(where))
 
 
 @contextmanager
@@ -134,11 +135,11 @@ def test_a_view_that_sets_the_session_changes_no_later_query(postgres_url: str, 
         "set_config('standard_conforming_strings', 'off', false) AS strings FROM generate_series(1, 10) AS g(x)",
     )
     with open_table(Source(postgres_url, table="v"), tmp_path) as table:
-        before = table.moments(Sum("x", GRID, None), PrivacyUnit(), None)
-        assert table.count(Count("path is not null and strings is not null"), PrivacyUnit(), None) == 10
-        assert table._engine.fetch(r"SELECT '\x'") == [(r"\x",)]
-        assert table._engine.fetch("SHOW search_path") == [("pg_catalog, pg_temp",)]
-        assert table.moments(Sum("x", GRID, None), PrivacyUnit(), None) == before
+        before = table.moments(Selection(), GridColumn("x", GRID))
+        assert table.count(Selection("path is not null and strings is not null")) == 10
+        assert table._connection.fetch(r"SELECT '\x'") == [(r"\x",)]
+        assert table._connection.fetch("SHOW search_path") == [("pg_catalog, pg_temp",)]
+        assert table.moments(Selection(), GridColumn("x", GRID)) == before
 
 
 def test_only_the_types_that_are_listed_have_a_kind(postgres_url: str, tmp_path: Path) -> None:

@@ -10,14 +10,9 @@ from pathlib import Path
 import pytest
 
 from utmost.data import source_identity
-from utmost.data.source_identity import (
-    NO_CATALOGUE_NAME,
-    NO_DATABASE_NAME,
-    NO_EXACT_TIMES,
-    NO_FINGERPRINT,
-    check_unchanged,
-    identify_source,
-)
+from utmost.data.engines.postgres import NO_DATABASE_NAME, NO_FINGERPRINT
+from utmost.data.engines.spark import NO_CATALOGUE_NAME
+from utmost.data.source_identity import NO_EXACT_TIMES, check_unchanged, identify_source
 from utmost.data.sources import Source, open_table
 from utmost.errors import InputError
 
@@ -101,7 +96,7 @@ def test_what_cannot_be_recognised_has_no_identity(folder, tmp_path, monkeypatch
 def test_times_in_whole_seconds_are_not_trusted(tmp_path, monkeypatch):
     path = tmp_path / "people.csv"
     path.write_bytes(b"rows")
-    monkeypatch.setattr(source_identity, "_file_state", lambda name, _: (name, 1, 5, 10**18))
+    monkeypatch.setattr(source_identity, "_file_state", lambda name, _: source_identity.FileState(name, 1, 5, 10**18))
     assert digest(path) is None
 
 

@@ -19,7 +19,8 @@ import pytest
 from data.storages import COLUMNS, write_duckdb, write_parquet
 from spark import quiet
 from utmost.data.column_kinds import ColumnKind
-from utmost.data.queries import Count, Grid, Histogram, PrivacyUnit, Sum
+from utmost.data.grid import Grid, GridColumn
+from utmost.data.selection import PrivacyUnit, Selection
 from utmost.data.sources import Source, open_table
 from utmost.data.table import Table
 from utmost.errors import DataError, InputError, UtmostError
@@ -54,7 +55,7 @@ def refusal(source: Source, folder: Path, message: str, kind: type[UtmostError] 
 
 def sorted_rows(table: Table) -> list[tuple[Any, ...]]:
     """The rows of the table, in some order: tests may look at them."""
-    return sorted(table._engine.rows(table._rows), key=repr)
+    return sorted(table._connection.rows(table._rows), key=repr)
 
 
 # CSV
@@ -64,7 +65,7 @@ def test_the_bundled_table_is_a_source() -> None:
     with open_table(Source("bundled:anes96"), Path()) as table:
         assert table.units(PrivacyUnit()) == 944
         assert set(table.kinds.values()) == {ColumnKind.INTEGER}
-        assert table.count(Count("vote = 0"), PrivacyUnit(), None) == 551
+        assert table.count(Selection("vote = 0")) == 551
 
 
 CONTENT = """\
@@ -82,7 +83,7 @@ def test_kinds_are_found_by_reading_the_whole_file(engine: str | None, tmp_path:
         ]  # fmt: skip
         first = next(row for row in sorted_rows(table) if row[0] == 1)
         assert first[:5] == (1, 1, 1.5, True, date(2020, 1, 31))
-        assert table.moments(Sum("pointed", GRID, None), PrivacyUnit(), None).positions == 6
+        assert table.moments(Selection(), GridColumn("pointed", GRID)).positions == 6
 
 
 def test_one_odd_value_at_the_end_of_a_long_file_decides(tmp_path: Path) -> None:
@@ -140,7 +141,7 @@ def test_what_does_not_fit_a_declared_kind_is_null_and_stops_nothing(
     with open_csv("\n".join(lines), tmp_path, engine, v=kind, id="integer") as table:
         assert table.kinds["v"] == kind
         rows = table._rows if kind != "time" else table._rows.mutate(v=table._rows["v"].cast("string"))
-        values = [value for _, value in sorted(table._engine.rows(rows), key=lambda row: row[0])]
+        values = [value for _, value in sorted(table._connection.rows(rows), key=lambda row: row[0])]
     if kind == "time":  # as texts, since Spark cannot hand the year 1 to Python
         values = [value if value is None else datetime.fromisoformat(value) for value in values]
     assert values[: len(MISFITS[kind])] == [None] * len(MISFITS[kind])
@@ -172,7 +173,7 @@ def test_csv_files_of_every_shape_are_read_alike(engine: str | None, shape: str,
     with open_csv(content, tmp_path, engine, a="integer", b="text") as table:
         assert sorted_rows(table) == sorted(rows, key=repr)
         assert table.units(PrivacyUnit()) == len(rows)
-        assert table.count(Count("a is null or a is not null"), PrivacyUnit(), None) == len(rows)
+        assert table.count(Selection("a is null or a is not null")) == len(rows)
 
 
 def test_in_a_file_of_one_column_a_missing_value_is_two_quotes(engine: str | None, tmp_path: Path) -> None:
@@ -248,7 +249,7 @@ def test_paths_are_relative_to_the_folder_and_names_can_hold_anything(engine: st
             assert sorted_rows(table) == [(number,)]
     write_parquet([ROW | {"big": 5}], folder / "p[1].parquet")
     with open_table(Source("p[1].parquet", engine=engine), folder) as table:
-        assert table.histogram(Histogram({"big": (5,)}), PrivacyUnit(), None) == [1]
+        assert table.cell_counts(Selection(), {"big": (5,)}) == [1]
         assert list(table.kinds) == list(COLUMNS)  # a=1 in the path is no column
 
 
@@ -257,7 +258,7 @@ def test_a_directory_of_parquet_files_is_one_table(engine: str | None, tmp_path:
     for number in range(3):
         write_parquet([ROW | {"big": number}], tmp_path / "d.parquet" / f"part-{number}.parquet")
     with open_table(Source("d.parquet", engine=engine), tmp_path) as table:
-        assert table.histogram(Histogram({"big": (0, 1, 2, 3)}), PrivacyUnit(), None) == [1, 1, 1, 0]
+        assert table.cell_counts(Selection(), {"big": (0, 1, 2, 3)}) == [1, 1, 1, 0]
 
 
 # DuckDB
@@ -277,7 +278,7 @@ def test_a_duckdb_file_is_read_only_and_lists_its_tables(tmp_path: Path) -> None
             assert column in table.kinds
             assert table.units(PrivacyUnit()) == 1
             with pytest.raises(DataError):
-                table._engine.rows(StatementOnly("CREATE TABLE other (a INTEGER)"))
+                table._connection.rows(StatementOnly("CREATE TABLE other (a INTEGER)"))
     message_start = "table must be one of old.people, people, seen, got "
     refusal(Source("t.duckdb", table="peple"), tmp_path, rf"{message_start}'peple': did you mean people\?")
     refusal(Source("t.duckdb"), tmp_path, f"{message_start}none: name one of those")
@@ -292,7 +293,7 @@ class StatementOnly:
 
 
 def run(table: Table, statement: str) -> Any:
-    return table._engine.fetch(statement)
+    return table._connection.fetch(statement)
 
 
 def test_a_duckdb_file_can_be_opened_twice_at_a_time_but_not_while_it_is_written(tmp_path: Path) -> None:
@@ -423,7 +424,7 @@ def test_a_poisoned_row_of_postgres_is_not_quoted(
         writer.execute("CREATE TABLE t AS SELECT 'poisoned row'::text AS secret")
         writer.execute("CREATE VIEW v AS SELECT secret::integer AS number FROM t")
     with open_table(Source(postgres_url, table="v"), tmp_path) as table, pytest.raises(DataError) as error_info:
-        table.histogram(Histogram({"number": (1,)}), PrivacyUnit("number", rows=1), None)
+        table.cell_counts(Selection(unit=PrivacyUnit("number", rows=1)), {"number": (1,)})
     assert_withholds(error_info.value, "poisoned")
     output = capfd.readouterr()
     assert "poisoned" not in output.out + output.err + caplog.text
@@ -441,9 +442,9 @@ def test_a_table_of_sparks_catalogue_is_a_source(spark: Any, tmp_path: Path) -> 
     try:
         with open_table(Source(engine="spark", table="some_numbers"), tmp_path) as table:
             assert table.units(PrivacyUnit()) == 5
-            assert table.histogram(Histogram({"id": (1, 9)}), PrivacyUnit("id", rows=1), None) == [1, 0]
+            assert table.cell_counts(Selection(unit=PrivacyUnit("id", rows=1)), {"id": (1, 9)}) == [1, 0]
         with open_table(Source(engine="spark", table="old.people"), tmp_path) as table:
-            assert table.histogram(Histogram({"b": (7,)}), PrivacyUnit(), None) == [1]
+            assert table.cell_counts(Selection(), {"b": (7,)}) == [1]
         refusal(Source(engine="spark", table="some_number"), tmp_path, "did you mean some_numbers")
         assert session.conf.get("spark.sql.session.timeZone") == zone
         assert not [table for table in session.catalog.listTables() if table.name.startswith("utmost_")]
@@ -457,20 +458,20 @@ SCRIPT = """
     from pathlib import Path
     logging.basicConfig(level=logging.DEBUG, stream=sys.stderr)
     from pyspark.sql import SparkSession
-    from utmost.data.queries import Count, Histogram, PrivacyUnit
+    from utmost.data.selection import PrivacyUnit, Selection
     from utmost.data.sources import Source, open_table
     from utmost.errors import DataError
 
     Path("t.csv").write_text("a,b\\n1,poisoned row\\n")
     with open_table(Source("t.csv", engine="spark", columns={"b": "integer"}), Path(".")) as table:
-        assert table.count(Count("b is null"), PrivacyUnit(), None) == 1
+        assert table.count(Selection("b is null")) == 1
     assert SparkSession.getActiveSession() is None, "the session that was started is stopped"
     session = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
     session.createDataFrame([("poisoned row",)], "secret string").createOrReplaceTempView("t")
     session.sql("CREATE OR REPLACE TEMP VIEW v AS SELECT CAST(secret AS INT) AS number FROM t")
     with open_table(Source(engine="spark", table="v"), Path(".")) as table:
         try:
-            table.histogram(Histogram({"number": (1,)}), PrivacyUnit("number", rows=1), None)
+            table.cell_counts(Selection(unit=PrivacyUnit("number", rows=1)), {"number": (1,)})
         except DataError as error:
             assert error.__cause__ is None and error.__context__ is None
             traceback.print_exc()

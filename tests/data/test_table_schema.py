@@ -10,11 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.data.column_kinds import ColumnKind
-from utmost.data.queries import Count, Grid, Histogram, Mean, PrivacyUnit, Quantile, Query
+from utmost.data.grid import Grid, GridColumn
+from utmost.data.selection import PrivacyUnit, Selection
 from utmost.data.sources import Source, list_tables, open_table
 from utmost.data.table import Table
 from utmost.data.table_schema import TableSchema, declared_types
 from utmost.errors import InputError, UtmostError
+from utmost.queries import Count, Histogram, Mean, Query
 
 KINDS = {
     "person": ColumnKind.INTEGER,
@@ -80,7 +82,7 @@ def test_a_schema_refuses_what_the_table_refuses_with_the_same_message(
 
 def _error_message(table: Table, query: Query, unit: PrivacyUnit) -> str:
     try:
-        table.check(query, unit, None)
+        query.check(table, unit, None)
     except UtmostError as problem:
         return str(problem)
     return ""
@@ -89,11 +91,9 @@ def _error_message(table: Table, query: Query, unit: PrivacyUnit) -> str:
 def test_a_schema_tells_its_units_and_no_answer() -> None:
     assert make_schema().units(PrivacyUnit()) == 7
     with pytest.raises(UtmostError):
-        make_schema().count(Count("person = 1"), PrivacyUnit(), None)
+        make_schema().count(Selection("person = 1"))
     with pytest.raises(UtmostError):
-        make_schema().positions(
-            Quantile("pay", Grid(Fraction(0), Fraction(1), Fraction(1)), Fraction(1, 2), None), PrivacyUnit(), None
-        )
+        make_schema().position_counts(Selection(), GridColumn("pay", Grid(Fraction(0), Fraction(1), Fraction(1))))
     with pytest.raises(InputError, match="unit"):
         make_schema().units(PrivacyUnit("pay", rows=1))
 

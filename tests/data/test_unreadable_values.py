@@ -11,13 +11,15 @@ import pytest
 from spark import quiet
 from utmost.cli import run
 from utmost.data.engines import csv_types
-from utmost.data.engines.engine import Engine
-from utmost.data.partitions import Partition
-from utmost.data.queries import Count, Grid, Histogram, PrivacyUnit, Query, Sum
+from utmost.data.engines.engine import Connection
+from utmost.data.grid import Grid
+from utmost.data.selection import Partition, PrivacyUnit, Selection
 from utmost.data.sources import Source, open_table
 from utmost.errors import InputError
-from utmost.publish import execute, preview, unreadable
+from utmost.publish import execute, unreadable_values
 from utmost.publish.plans import parse_plan
+from utmost.queries import Count, Histogram, Query, Sum
+from utmost.reports.preview import describe
 
 pytestmark = quiet
 
@@ -48,22 +50,22 @@ def test_values_that_do_not_fit_are_counted_in_used_columns(
     (tmp_path / "t.csv").write_text(CONTENT)
     with open_table(Source("t.csv", engine=engine, columns=KINDS), tmp_path) as table:
         query = Count("age > 0 or when is null or share > 0 or name = 'x'")
-        assert table.unreadable(table.used_columns(query, PrivacyUnit(), None)) == {"age": 2, "when": 2, "share": 1}
-        columns = table.used_columns(Count("name = 'x'"), PrivacyUnit("age", rows=1), None)
+        assert table.unreadable(query.used_columns(PrivacyUnit(), None)) == {"age": 2, "when": 2, "share": 1}
+        columns = Count("name = 'x'").used_columns(PrivacyUnit("age", rows=1), None)
         assert table.unreadable(columns) == {"age": 2}
-        assert table.count(Count("when >= time '2013-01-01 00:00'"), PrivacyUnit(), None) == 2
+        assert table.count(Selection("when >= time '2013-01-01 00:00'")) == 2
 
 
 def record_queries(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The queries for numbers that an engine gets from now on."""
     queries: list[Any] = []
-    fetch_numbers = Engine.numbers
+    fetch_numbers = Connection.numbers
 
-    def numbers(engine: Engine, query: Any) -> tuple[int, ...]:
+    def numbers(connection: Connection, query: Any) -> tuple[int, ...]:
         queries.append(query)
-        return fetch_numbers(engine, query)
+        return fetch_numbers(connection, query)
 
-    monkeypatch.setattr(Engine, "numbers", numbers)
+    monkeypatch.setattr(Connection, "numbers", numbers)
     return queries
 
 
@@ -73,7 +75,7 @@ def test_the_file_is_read_once_for_all_queries(tmp_path: Path, monkeypatch: pyte
     plan = parse_plan(PLAN + second_query, tmp_path)
     with open_table(Source("t.csv", columns=KINDS), tmp_path) as table:
         queries = record_queries(monkeypatch)
-        assert unreadable.count_unreadable(plan, table) == {"age": 2, "when": 2}
+        assert unreadable_values.count_unreadable(plan, table) == {"age": 2, "when": 2}
         assert len(queries) == 1
 
 
@@ -107,7 +109,7 @@ def test_the_dry_run_warns_and_a_release_says_nothing(
     output = capsys.readouterr()
     assert "unreadable" not in Path("out.json").read_text()
     assert "curator only" not in output.out + output.err
-    assert "unreadable" not in preview.preview_content(execute.preview(Path("plan.toml")))  # which the studio shows
+    assert "unreadable" not in describe(execute.preview(Path("plan.toml"))).json  # which the studio shows
 
 
 @pytest.mark.parametrize(
@@ -128,18 +130,18 @@ def test_a_kind_that_does_not_fit_is_said_to_be_found_in_the_file_where_it_is_no
     (tmp_path / "t.csv").write_text("age,when,number\n1,2013-01-01T10:00:00Z,0.5\nold,soon,1\n")
     remark = f"; the kind of {column} was found in the file, because the plan does not declare it: declare it in"
     with open_table(Source("t.csv"), tmp_path) as table, pytest.raises(InputError, match=remark):
-        table.check(query, unit, part)
+        query.check(table, unit, part)
     kind = "number" if column == "number" else "text"
     with open_table(Source("t.csv", columns={column: kind}), tmp_path) as table:
         with pytest.raises(InputError) as refused:
-            table.check(query, unit, part)
+            query.check(table, unit, part)
         assert "found in the file" not in str(refused.value)
 
 
 def test_an_unknown_column_is_not_said_to_have_a_kind(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("age\nold\n")
     with open_table(Source("t.csv"), tmp_path) as table, pytest.raises(InputError) as refused:
-        table.check(Count("age = 'old' and size = 1"), PrivacyUnit(), None)
+        Count("age = 'old' and size = 1").check(table, PrivacyUnit(), None)
     assert "found in the file" not in str(refused.value)
 
 
@@ -150,7 +152,7 @@ def test_a_file_with_other_separators_is_said_to_need_commas(sign: str, name: st
     with pytest.raises(InputError, match=advice), open_table(Source("t.csv", columns={"id": "integer"}), tmp_path):
         pass
     with open_table(Source("t.csv"), tmp_path) as table, pytest.raises(InputError, match=advice):
-        table.check(Count("id = 1"), PrivacyUnit(), None)
+        Count("id = 1").check(table, PrivacyUnit(), None)
 
 
 def test_an_unknown_declared_column_is_answered_with_those_there_are(tmp_path: Path) -> None:

@@ -194,7 +194,7 @@ def test_two_remaps_of_one_private_mechanism_have_a_common_source(level: Level, 
     first, second = (source.then(Channel(tables.labels, remap.outputs, remap.rows)) for remap in (left, right))
     program = common_source(tables, level, first, second)
     assert infeasibility(program) is None
-    joint = np.array(certified_optimum(program).x, dtype=object).reshape(4, 2, 3)
+    joint = np.array(certified_optimum(program).proof.x, dtype=object).reshape(4, 2, 3)
     assert np.all(joint.sum(axis=2) == first.rows)
     assert np.all(joint.sum(axis=1) == second.rows)
 

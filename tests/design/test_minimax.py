@@ -73,7 +73,7 @@ def test_some_prior_makes_a_bayesian_lose_as_much(case: tuple[int, Minimax], lev
     """The multipliers of the reading program on the rows t ≥ loss at x are that prior."""
     size, consumer = case
     reading = consumer.reading(geometric(size, level))
-    prior = reading.certificate.y[: size + 1]
+    prior = reading.certificate.proof.y[: size + 1]
     if sum(prior) == 1:
         assert Consumer(priors.explicit(prior), consumer.loss).expected_loss(geometric(size, level)) == reading.loss
     else:

@@ -23,11 +23,11 @@ from utmost import lp
 from utmost.channel import Channel, is_private, least_epsilon
 from utmost.consumer import Consumer, losses, priors
 from utmost.design import by_program, derivation, optimal
-from utmost.design.certified_design import simple_design
-from utmost.design.cost_matrix import cost_bounds
+from utmost.design.certified_design import DesignAttempt, simple_design
 from utmost.design.count_mechanism import exchanges, remapped_channel, remapped_geometric, surplus
+from utmost.design.lower_bounds import FreeBound
 from utmost.design.optimal import find_design
-from utmost.design.privacy_program import privacy_program
+from utmost.design.privacy_program import cost_bounds, privacy_program
 from utmost.errors import InputError, SolverError
 from utmost.exact import Level, alpha, epsilon, number, power
 from utmost.mechanisms import geometric
@@ -53,7 +53,7 @@ def test_figure_3a_with_its_exact_loss() -> None:
     assert [" ".join(map(str, row)) for row in design.channel.rows] == FIGURE_3A
     assert design.remap == [0, 2, 2, 3, 4, 5]
     assert design.certificate.gap == 0
-    assert design.certificate.private
+    assert design.private
     assert design.loss == reader.expected_loss(geometric(5, alpha("1/2")))
 
 
@@ -143,7 +143,7 @@ def test_the_truncated_geometric_is_the_unique_optimum_of_lemma_5_12(size: int) 
     rows = [[Fraction(0) if i == j else 1 + Fraction(abs(i - j), 100) for j in range(size)] for i in range(size)]
     program = privacy_program(line(size), level, Consumer(priors.uniform(size), losses.matrix(rows)).costs())
     certificate = lp.certified_optimum(program)
-    assert certificate.x == tuple(geometric(size - 1, level).channel().rows.ravel())
+    assert certificate.proof.x == tuple(geometric(size - 1, level).channel().rows.ravel())
     assert lp.is_unique(program, certificate).unique
 
 
@@ -161,7 +161,7 @@ def test_a_float_solver_breaks_privacy_and_undercuts_the_optimum_and_we_do_not(n
     assert float_solution.objective < float(design.loss) - 1e-8
     assert design.certificate.gap == 0
     assert is_private(design.channel, line(n + 1), level)
-    assert design.certificate.privacy_loss.ratio == 2
+    assert design.privacy_loss.ratio == 2
 
 
 @pytest.mark.parametrize("size", [3, 25])
@@ -171,7 +171,7 @@ def test_irrational_levels_and_losses_get_bounds_that_meet(size: int, loss: loss
     reader = Consumer(priors.binomial(size, "1/3"), loss)
     design = optimal(line(size), level, reader)
     assert 0 <= float(design.certificate.gap) < 1e-9
-    assert design.certificate.private
+    assert design.private
     assert least_epsilon(design.channel, line(size)).within(level)
     assert float(design.loss) == pytest.approx(float(reader.expected_loss(geometric(size - 1, level))), rel=1e-9)
 
@@ -192,7 +192,7 @@ def test_level_zero_loses_nothing_and_level_one_is_a_constant_answer(prior: list
     identity, constant = optimal(line(size), alpha(0), reader), optimal(line(size), alpha(1), reader)
     assert identity.loss == 0
     assert constant.loss == reader.expected_loss(geometric(size - 1, alpha(1)))
-    assert constant.certificate.privacy_loss.epsilon == 0
+    assert constant.privacy_loss.epsilon == 0
     assert identity.certificate.gap == constant.certificate.gap == 0
 
 
@@ -233,7 +233,7 @@ def test_mechanisms_designed_are_channels_over_the_space() -> None:
     design = optimal(line(4), alpha("1/3"), uniform_reader(4))
     assert isinstance(design.channel, Channel)
     assert design.channel.inputs == design.channel.outputs == (0, 1, 2, 3)
-    assert design.certificate.privacy_loss.epsilon == pytest.approx(math.log(3))
+    assert design.privacy_loss.epsilon == pytest.approx(math.log(3))
     assert power(4, Fraction(1, 2)) == 2
 
 
@@ -241,12 +241,12 @@ def test_mechanisms_designed_are_channels_over_the_space() -> None:
 def test_a_wrong_attempt_gets_no_certificate(spoil: str) -> None:
     """A solver that cheats: a mechanism that is not private, or a lower bound above the loss."""
 
-    def cheat(_: object, level: Level, costs: np.ndarray) -> tuple:
+    def cheat(_: object, level: Level, costs: np.ndarray) -> DesignAttempt:
         rows = geometric(2, level).channel().rows.copy()
         if spoil == "privacy":
             rows[0] = [Fraction(1), Fraction(0), Fraction(0)]
-            return rows, Fraction(0), None, None
-        return rows, Fraction(100), None, None
+            return DesignAttempt(rows, FreeBound(Fraction(0), costs))
+        return DesignAttempt(rows, FreeBound(Fraction(100), costs))
 
     with pytest.raises(SolverError, match="did not pass its own certificate"):
         find_design(line(3), alpha("1/2"), uniform_reader(3), cheat)
@@ -269,7 +269,7 @@ def test_any_distance_and_level_get_bounds_that_meet(distance: object, level: Le
     ratio = float(level.power_ball(pair.distance(0, 1), 200).mid())
     assert float(design.loss) == pytest.approx(ratio / (1 + ratio), rel=1e-9)
     assert 0 <= float(design.certificate.gap) <= 1e-9 * float(design.loss) + 1e-15
-    assert design.certificate.private
+    assert design.private
     assert float(by_program(pair, level, Consumer(priors.uniform(2), losses.binary)).loss) == pytest.approx(
         float(design.loss)
     )
@@ -277,7 +277,7 @@ def test_any_distance_and_level_get_bounds_that_meet(distance: object, level: Le
 
 def test_a_tiny_epsilon_with_many_points_is_bounded_too() -> None:
     design = optimal(line(25), epsilon("1e-30"), uniform_reader(25))
-    assert design.certificate.private
+    assert design.private
     assert float(design.certificate.gap) < 1e-9
 
 
@@ -306,6 +306,6 @@ def test_a_fraction_of_a_distance_may_have_a_rational_ratio() -> None:
 def test_the_simple_design_is_private_and_no_worse_than_a_constant_answer(points: Space, level: Level) -> None:
     reader = Consumer(priors.uniform(len(points)), losses.over(losses.absolute, points))
     upper_costs = cost_bounds(reader, 112)[1]
-    design = simple_design(points, level, upper_costs, Fraction(0))
+    design = simple_design(points, level, upper_costs, FreeBound(Fraction(0), upper_costs))
     assert is_private(design.channel, points, level)
     assert design.loss <= min(upper_costs.sum(axis=0))

@@ -23,7 +23,7 @@ from utmost.design.optimal import program_attempt
 from utmost.design.privacy_program import privacy_program
 from utmost.design.universal import universally_optimal
 from utmost.exact import alpha, epsilon
-from utmost.lp import Certificate, LinearProgram, certified_optimum, is_unique, verify_certificate
+from utmost.lp import LinearProgram, ProgramCertificate, certified_optimum, is_unique, verify_certificate
 from utmost.lp import simplex as exact_simplex
 from utmost.mechanisms import geometric
 from utmost.qif.refinement import refinement
@@ -62,7 +62,7 @@ def random_costs(kind: str, points: Space, seed: int) -> Matrix:
     return np.array([[values(x, w) * weights[x] / sum(weights) for w in size] for x in size], dtype=object)
 
 
-def assert_exact(program: LinearProgram) -> Certificate:
+def assert_exact(program: LinearProgram) -> ProgramCertificate:
     certificate = certified_optimum(program)
     assert certificate.gap == 0
     assert ("optimized", certificate.upper) == ppl_optimum(program)
@@ -77,6 +77,7 @@ def test_the_optimum_at_any_level_is_the_fraction_of_an_exact_solver(size: int, 
         assert_exact(privacy_program(points, alpha(rate), random_costs(kind, points, seed)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["nib", "random"])
 def test_seven_points_that_are_far_apart_have_their_exact_optimum(kind: str) -> None:
     points = random_metric(7, 217, 1, in_line=False)
@@ -91,6 +92,7 @@ def test_a_loss_that_is_largest_at_the_truth_reaches_its_tiny_optimum() -> None:
     assert 0 < design.loss < Fraction(1, 10**15)
 
 
+@pytest.mark.slow
 def test_ten_points_that_are_far_apart_have_their_exact_optimum() -> None:
     """The program is at the size up to which exact steps have no limit."""
     points = random_metric(10, 217, 3, in_line=False)
@@ -98,16 +100,17 @@ def test_ten_points_that_are_far_apart_have_their_exact_optimum() -> None:
         program = privacy_program(points, alpha("1/10"), random_costs(kind, points, 3))
         assert 1000 < sum(program.shape) <= exact_simplex.MAX_SCRATCH_SIZE
         certificate = certified_optimum(program)
-        assert verify_certificate(program, certificate.x, certificate.y).gap == 0
+        assert verify_certificate(program, certificate.proof.x, certificate.proof.y).gap == 0
 
 
 def test_bounds_are_never_worse_than_the_trivial_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     """With no exact step allowed the program is left with a gap, within the losses with all and with no answer."""
-    monkeypatch.setattr("utmost.lp.certificate._pivot_from_bases", lambda program, bases: None)
+    monkeypatch.setattr("utmost.lp.optimum._pivot_from_bases", lambda program, bases: None)
     for seed, kind in enumerate(LOSSES):
         points = random_metric(6, 120, seed, in_line=False)
         costs = random_costs(kind, points, seed)
-        rows, lower, _, _ = program_attempt(points, alpha("1/10"), costs)
+        attempt = program_attempt(points, alpha("1/10"), costs)
+        lower, rows = attempt.bound.lower, attempt.rows
         assert lower >= sum(min(row) for row in costs) >= 0
         assert lower <= (costs * rows).sum() <= min(costs.sum(axis=0))
 
@@ -139,7 +142,7 @@ def test_uniqueness_is_decided_at_weak_privacy() -> None:
 
 def optimal_channel(kind: str, points: Space, seed: int) -> Channel:
     program = privacy_program(points, alpha("1/10"), random_costs(kind, points, seed))
-    entries = np.array(certified_optimum(program).x, dtype=object).reshape(len(points), len(points))
+    entries = np.array(certified_optimum(program).proof.x, dtype=object).reshape(len(points), len(points))
     return trusted_channel(points.labels, points.labels, entries)
 
 
@@ -200,7 +203,7 @@ def test_irrational_programs_at_weak_privacy_are_bounded_relative_to_their_loss(
 def test_a_gap_of_a_rational_program_is_not_laid_to_irrational_numbers(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def with_gap(program: LinearProgram) -> Certificate:
+    def with_gap(program: LinearProgram) -> ProgramCertificate:
         return replace(certified_optimum(program), lower=Fraction(0))
 
     monkeypatch.setattr(sys.modules["utmost.design.optimal"], "certified_optimum", with_gap)

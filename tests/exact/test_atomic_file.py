@@ -14,7 +14,7 @@ from utmost.channel import channel
 from utmost.channel.files import write_channel
 from utmost.charts import channel_chart, save_chart
 from utmost.errors import InputError
-from utmost.exact.atomic_file import replace_file, write_file
+from utmost.exact.files import replace_file, write_file
 
 SMALL = channel([["2/3", "1/3"], ["1/3", "2/3"]])
 WRITERS: dict[str, Callable[[Path], None]] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from fractions import Fraction
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,6 +32,7 @@ def test_the_sum_is_that_of_one_number_after_another(values) -> None:
     assert exact_sum([*values, *(-value for value in values)]) == 0
 
 
+@pytest.mark.slow
 def test_a_row_of_ten_thousand_irrational_weights_is_made_ready_in_well_under_a_second() -> None:
     """0.3 s of CPU where a sum that simplifies a quotient for each weight takes 1 s."""
     law = geometric(9999, epsilon("0.1")).law(5000)

@@ -14,9 +14,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from utmost.errors import LedgerError
-from utmost.ledger import Budget, Part, QueryCost, ReleaseCost, chain, open_ledger, statements
-from utmost.ledger.ledger import _make_store
-from utmost.ledger.store import TABLES, Version1Session, tables_version
+from utmost.ledger import Budget, Part, QueryCost, ReleaseCost, chain, open_ledger
+from utmost.ledger.stores import tables
+from utmost.ledger.stores.registry import make_store
+from utmost.ledger.stores.tables import TABLES, Version1Session, tables_version
 
 TENTH = Fraction(1, 10)
 NORTH, SOUTH = (Part("region", value, "text", None, "people.csv") for value in ("north", "south"))
@@ -29,7 +30,7 @@ def release_cost(part=None, plan="digest", fingerprint="f", budget="survey"):
 
 def run_statements(location, *statements):
     """Statements on the ledger's tables, behind its back."""
-    store = _make_store(location, None)
+    store = make_store(location, None)
     with store.writing() as session:
         for statement in statements:
             session.run(statement)
@@ -152,7 +153,7 @@ def test_ten_thousand_charges_are_checked_in_a_third_of_a_second_of_work(tmp_pat
     path = str(tmp_path / "ledger.sqlite")
     with open_ledger(path) as ledger:
         ledger.open(Budget("survey", Fraction(1000)))
-    store = _make_store(path, None)
+    store = make_store(path, None)
     with store.writing() as session:
         ((previous,),) = session.rows("SELECT opening_hash FROM utmost_budgets")
         charges, costs = [], []
@@ -179,7 +180,7 @@ def test_ten_thousand_charges_are_checked_in_a_third_of_a_second_of_work(tmp_pat
 
 def make_version_1(location):
     """A ledger as version 1 of the tables had it: two charges on parts, one on the whole, one person's."""
-    store = _make_store(location, None)
+    store = make_store(location, None)
     if not location.startswith("postgresql"):
         sqlite3.connect(location).close()
     with store.making() as session:
@@ -204,7 +205,7 @@ def old_cost(part=None, plan="p"):
 
 
 def versions(location):
-    store = _make_store(location, None)
+    store = make_store(location, None)
     with store.reading() as session:
         rows = session.rows("SELECT version FROM utmost_ledger")
     store.close()
@@ -285,14 +286,14 @@ def test_parts_that_differ_in_anything_but_the_value_add_up(location):
 def test_who_reads_an_older_state_while_others_upgrade_reads_it_to_the_end(postgres_url):
     """PostgreSQL shows new columns at once, and new rows only to who begins later."""
     make_version_1(postgres_url)
-    store = _make_store(postgres_url, None)
+    store = make_store(postgres_url, None)
     with store.reading() as session:
         session.rows("SELECT 1")  # from here on this state is seen
         with open_ledger(postgres_url) as ledger:
             ledger.charge(old_cost())
         assert tables_version(session, store) == 1
         old_session = Version1Session(session)
-        assert len(old_session.rows(statements.SELECT_BUDGET)) == 1
-        assert len(old_session.rows(statements.SELECT_HISTORY, 1)) == 3
-        assert len(old_session.rows(statements.SELECT_CHARGE_GROUPS, 1)) == 3
+        assert len(old_session.rows(tables.SELECT_BUDGET)) == 1
+        assert len(old_session.rows(tables.SELECT_HISTORY, 1)) == 3
+        assert len(old_session.rows(tables.SELECT_CHARGE_GROUPS, 1)) == 3
     store.close()

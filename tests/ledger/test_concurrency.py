@@ -74,6 +74,7 @@ def test_the_server_s_default_isolation_does_not_let_them_overspend(postgres_url
         assert ledger.state("survey").spent == 1
 
 
+@pytest.mark.slow
 def test_processes_killed_while_charging_leave_a_ledger_that_has_all_they_reported(location):
     """Of each process at most one charge is there that it did not live to report, and no release without its charge."""
     processes, rounds = 12, 3

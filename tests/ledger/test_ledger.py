@@ -11,7 +11,7 @@ import pytest
 
 from utmost.errors import BudgetError, InputError, LedgerError
 from utmost.ledger import Budget, Part, QueryCost, ReleaseCost, open_ledger
-from utmost.ledger.ledger import _make_store
+from utmost.ledger.stores.registry import make_store
 
 TENTH = Fraction(1, 10)
 AWKWARD = "ε 'quoted\"; DROP TABLE utmost_budgets; -- %s ? \\ 雪"
@@ -37,7 +37,7 @@ def part_of(value, kind="text", column="region", table=None, source="people.csv"
 
 def run_statements(location, *statements):
     """Statements on the ledger's tables, behind its back."""
-    store = _make_store(location, None)
+    store = make_store(location, None)
     with store.writing() as session:
         for statement in statements:
             session.run(statement)
@@ -239,9 +239,9 @@ def test_what_is_no_document_is_not_kept(ledger, document):
 def test_a_budget_that_is_not_there_is_named(ledger):
     ledger.open(Budget("survey", Fraction(1)))
     for method in (ledger.budget, ledger.state, ledger.history):
-        with pytest.raises(InputError, match="budget 'surveys' must be in the ledger"):
+        with pytest.raises(InputError, match="no budget 'surveys' in this ledger"):
             method("surveys")
-    with pytest.raises(InputError, match="budget 'surveys' must be in the ledger"):
+    with pytest.raises(InputError, match="no budget 'surveys' in this ledger"):
         ledger.charge(release_cost("surveys"))
 
 

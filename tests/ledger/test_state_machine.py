@@ -220,11 +220,12 @@ class Folder(tempfile.TemporaryDirectory):
         return str(Path(super().__enter__()) / "ledger.sqlite")
 
 
-def test_an_sqlite_ledger_does_what_its_model_does():
+def test_an_sqlite_ledger_does_what_its_model_does(max_examples):
     walk = type("SqliteWalk", (Walk,), {"make_location": staticmethod(Folder)})
-    run_state_machine_as_test(walk, settings=settings(max_examples=40, stateful_step_count=30))
+    run_state_machine_as_test(walk, settings=settings(max_examples=max_examples(40), stateful_step_count=30))
 
 
+@pytest.mark.slow
 def test_a_postgresql_ledger_does_what_its_model_does():
     if isinstance(server(), str):
         pytest.skip(server())

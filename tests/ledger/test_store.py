@@ -17,9 +17,10 @@ from pathlib import Path
 import pytest
 
 from utmost.errors import InputError, LedgerError, UtmostError
-from utmost.ledger import Budget, QueryCost, ReleaseCost, chain, open_ledger, sqlite
-from utmost.ledger.postgres import PostgresStore, url_without_password
-from utmost.ledger.sqlite import SqliteStore
+from utmost.ledger import Budget, QueryCost, ReleaseCost, chain, open_ledger
+from utmost.ledger.stores import sqlite
+from utmost.ledger.stores.postgres import PostgresStore, url_without_password
+from utmost.ledger.stores.sqlite import SqliteStore
 
 NOBODY = 65534
 
@@ -426,7 +427,7 @@ def test_a_ledger_in_two_schemas_of_the_search_path_is_refused(store, postgres_u
 
 
 def test_who_waits_too_long_for_a_row_is_told_that_others_use_it(store, postgres_url, monkeypatch):
-    monkeypatch.setattr("utmost.ledger.postgres.LOCK_SECONDS", 0.2)
+    monkeypatch.setattr("utmost.ledger.stores.postgres.LOCK_SECONDS", 0.2)
     with store.writing() as session, open_ledger(postgres_url) as ledger:
         session.rows("SELECT id FROM utmost_budgets FOR UPDATE")
         assert ledger.state("survey").charges == 0  # reading goes on

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lp.programs import small_fractions
-from utmost.lp.elimination import null_vector, particular_solution, solve_sparse
-from utmost.lp.rationals import to_fmpq
+from utmost.lp.elimination import eliminate, null_vector, particular_solution
+from utmost.lp.rationals import to_fmpq, to_fmpqs, to_fraction
 
 Entries = list[tuple[int, int, Fraction]]
 
@@ -33,6 +33,11 @@ def row_products(entries: Entries, x: list[Fraction], height: int) -> list[Fract
     for r, c, v in entries:
         products[r] += v * x[c]
     return products
+
+
+def solve_sparse(rows: Any, columns: Any, values: Any, size: int, rhs: list[Fraction]) -> list[Fraction] | None:
+    solution = eliminate(list(zip(rows, columns, to_fmpqs(values), strict=True)), size, to_fmpqs(rhs))
+    return None if solution is None else [to_fraction(value) for value in solution]
 
 
 @settings(max_examples=200, deadline=None)

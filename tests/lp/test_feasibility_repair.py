@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from lp.programs import best_loss, count_program, geometric, uniform
 from utmost.lp import LinearProgram, solve
-from utmost.lp.feasibility import dual_bound, dual_fault, primal_fault, primal_objective
+from utmost.lp.certificate import dual_bound, dual_fault, primal_fault, primal_objective
 from utmost.lp.feasibility_repair import dual_repair, primal_repair
 from utmost.lp.rationals import from_double, to_fmpq, to_fraction
 

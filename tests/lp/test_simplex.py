@@ -10,7 +10,7 @@ from lp.programs import best_loss, count_program, ppl_optimum, small_programs, u
 from utmost.errors import InfeasibleError, SolverError
 from utmost.lp import LinearProgram
 from utmost.lp.basis import Basis
-from utmost.lp.feasibility import dual_bound, primal_objective
+from utmost.lp.certificate import dual_bound, primal_objective
 from utmost.lp.rationals import to_fraction
 from utmost.lp.simplex import pivot_to_optimum, two_phase_simplex
 

@@ -47,7 +47,7 @@ def test_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize("n", [40, 60])
+@pytest.mark.parametrize("n", [40, pytest.param(60, marks=pytest.mark.slow)])
 def test_a_float_answer_can_be_below_the_optimum_and_have_an_infinite_ratio(n: int) -> None:
     program = count_program(n, HALF, uniform(n), scaled=False)
     guess = solve(program)

@@ -8,11 +8,19 @@ from hypothesis import given, settings
 
 from lp.programs import count_program, ppl_optimal_set_is_a_point, ppl_optimum, small_programs, uniform
 from utmost.errors import InputError, SolverError
-from utmost.lp import Certificate, LinearProgram, certified_optimum, is_unique, verify_certificate
+from utmost.lp import (
+    Certificate,
+    LinearProgram,
+    ProgramCertificate,
+    ProgramProof,
+    certified_optimum,
+    is_unique,
+    verify_certificate,
+)
 
 
-def midpoint(certificate: Certificate, witness: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
-    return tuple((a + b) / 2 for a, b in zip(certificate.x, witness, strict=True))
+def midpoint(certificate: ProgramCertificate, witness: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
+    return tuple((a + b) / 2 for a, b in zip(certificate.proof.x, witness, strict=True))
 
 
 @settings(max_examples=300, deadline=None)
@@ -24,9 +32,11 @@ def test_uniqueness_is_the_dimension_of_the_optimal_set(program: LinearProgram) 
     uniqueness = is_unique(program, certificate)
     assert uniqueness.unique == ppl_optimal_set_is_a_point(program, certificate.upper)
     if uniqueness.witness is not None:
-        assert uniqueness.witness != certificate.x
-        assert verify_certificate(program, uniqueness.witness, certificate.y).exact
-        midpoint_certificate = verify_certificate(program, midpoint(certificate, uniqueness.witness), certificate.y)
+        assert uniqueness.witness != certificate.proof.x
+        assert verify_certificate(program, uniqueness.witness, certificate.proof.y).exact
+        midpoint_certificate = verify_certificate(
+            program, midpoint(certificate, uniqueness.witness), certificate.proof.y
+        )
         assert not is_unique(program, midpoint_certificate).unique
 
 
@@ -52,7 +62,7 @@ def test_the_uniform_consumer_of_a_large_count_is_answered() -> None:
     certificate = certified_optimum(program)
     uniqueness = is_unique(program, certificate)
     assert uniqueness.unique or (
-        uniqueness.witness is not None and verify_certificate(program, uniqueness.witness, certificate.y).exact
+        uniqueness.witness is not None and verify_certificate(program, uniqueness.witness, certificate.proof.y).exact
     )
 
 
@@ -70,6 +80,7 @@ def test_an_empty_row_that_holds_is_no_other_optimum() -> None:
 
 def test_a_forged_point_is_refused() -> None:
     program = LinearProgram([1, 1], [0, 0], [0, 1], [1, 1], [1], [True])
-    forged = Certificate((Fraction(2), Fraction(-1)), (Fraction(1),), Fraction(1), Fraction(1))
+    proof = ProgramProof(program, (Fraction(2), Fraction(-1)), (Fraction(1),))
+    forged = Certificate(Fraction(1), Fraction(1), proof)
     with pytest.raises(SolverError):
         is_unique(program, forged)

@@ -158,6 +158,7 @@ def test_invalid_widths_sizes_levels_and_inputs_are_refused() -> None:
     assert source.taken == 0
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("tiny", ["1e-14", "1e-16", "1e-17", "1e-18", "1e-20"])
 def test_huge_noise_does_not_wrap_around(tiny: str) -> None:
     """The median of |N|·ε/Δ is ln 2, the share above 8 is e^−8: of 4000 draws about 1.3, and wrap-around has none.

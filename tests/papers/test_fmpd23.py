@@ -76,22 +76,26 @@ def differing_labels(item) -> list[str]:
     return [ours[0] for theirs, ours in pairs if theirs != ours]
 
 
+@pytest.mark.slow
 def test_everything_published_is_computed_again_but_for_the_errata(report: Report) -> None:
     assert {item.name for item in report.items if item.agrees is False} == WRONG_IN_THE_PAPER
     assert sum(item.agrees is True for item in report.items) >= 26
 
 
+@pytest.mark.slow
 def test_every_table_and_figure_has_its_item(report: Report) -> None:
     names = {item.name for item in report.items}
     assert len(names) == len(report.items)
     assert names >= DRAWN_ITEMS | {"Table 4a", "Table 5a", "Table 7a", "Corollary 9", "Corollary 13", "Corollary 20"}
 
 
+@pytest.mark.slow
 def test_an_item_without_published_values_does_not_claim_to_agree(report: Report) -> None:
     for item in report.items:
         assert (item.published is None) == (item.agrees is None)
 
 
+@pytest.mark.slow
 def test_two_counts_of_the_tables_are_wrong_and_no_capacity(report: Report) -> None:
     grids, cubes = find_item(report, "Table 6a"), find_item(report, "Table 7a")
     assert [row[1] for row in grids.published.rows] == ["18", "4798", "-"]
@@ -125,6 +129,7 @@ def test_a_wrong_count_or_capacity_in_a_table_does_not_agree() -> None:
         assert not tables.table_item("t", "", "n", [tables.PrintedRow("3", line(3), *wrong)]).agrees
 
 
+@pytest.mark.slow
 def test_each_known_erratum_is_listed_once(report: Report) -> None:
     text = " ".join(report.errata)
     for phrase in (
@@ -146,6 +151,7 @@ def test_each_known_erratum_is_listed_once(report: Report) -> None:
     assert len(set(report.errata)) == len(report.errata)
 
 
+@pytest.mark.slow
 def test_errata_are_sorted_into_statements_proofs_and_misprints_and_quote_the_paper(report: Report) -> None:
     kinds = [re.split("[, ]", line)[0] for line in report.errata]
     order = ["Statement", "Proof", "Misprint"]
@@ -158,12 +164,14 @@ def test_errata_are_sorted_into_statements_proofs_and_misprints_and_quote_the_pa
     ]
 
 
+@pytest.mark.slow
 def test_the_note_of_a_differing_item_names_its_kind(report: Report) -> None:
     for item in report.items:
         if item.agrees is False:
             assert item.note.split(":")[0] in {"statement", "proof", "misprint"}
 
 
+@pytest.mark.slow
 def test_the_summary_comes_first_and_follows_the_items(report: Report) -> None:
     first = report.items[0]
     assert first.name == "What stands"
@@ -174,6 +182,7 @@ def test_the_summary_comes_first_and_follows_the_items(report: Report) -> None:
     assert not fmpd23.summary_item(spoilt).agrees
 
 
+@pytest.mark.slow
 def test_rounding_the_diagonal_of_a_grid_makes_more_vertices_but_not_4798() -> None:
     points = list(product(range(3), repeat=2))
     for root_two, root_eight, count in ((1414214, 2828427, 4746), (1414213, 2828426, 4346)):  # √2 and √8, in millionths
@@ -182,6 +191,7 @@ def test_rounding_the_diagonal_of_a_grid_makes_more_vertices_but_not_4798() -> N
         assert count_vertices(space(metric)) == count
 
 
+@pytest.mark.slow
 def test_the_errors_are_where_the_errata_say(report: Report) -> None:
     assert differing_labels(find_item(report, "Section II-C, after Definition 2")) == [
         "𝕀 ⊑ T, as the sentence after Def. 2 asks of the optimal T"
@@ -199,12 +209,14 @@ def test_the_errors_are_where_the_errata_say(report: Report) -> None:
     assert differing_labels(find_item(report, "Corollary 22, additive")) == ["α = 1/3", "α = 1/2", "α = 2/3"]
 
 
+@pytest.mark.slow
 def test_the_report_is_json_without_its_pictures(report: Report) -> None:
     copy = json.loads(json.dumps(papers.document(report)))
     assert [item["name"] for item in copy["items"]] == [item.name for item in report.items]
     assert set(copy["items"][0]) == {"name", "caption", "published", "computed", "agrees", "note", "series"}
 
 
+@pytest.mark.slow
 def test_every_figure_is_drawn_with_a_claim_for_a_title(report: Report) -> None:
     assert {item.name for item in report.items if item.draw} == DRAWN_ITEMS
     for item in report.items:

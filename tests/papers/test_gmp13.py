@@ -18,6 +18,7 @@ def report() -> Report:
     return papers.report("GMP13")
 
 
+@pytest.mark.slow
 def test_everything_published_is_computed_again_but_for_the_errata(report: Report) -> None:
     assert {item.name for item in report.items if item.agrees is False} == WRONG_IN_THE_PAPER
     assert {item.name for item in report.items if item.agrees} == {
@@ -28,6 +29,7 @@ def test_everything_published_is_computed_again_but_for_the_errata(report: Repor
     }
 
 
+@pytest.mark.slow
 def test_both_figures_and_both_applications_have_tables_and_curves(report: Report) -> None:
     item_by_name = {item.name: item for item in report.items}
     assert len(item_by_name) == len(report.items)
@@ -36,11 +38,13 @@ def test_both_figures_and_both_applications_have_tables_and_curves(report: Repor
         assert item_by_name[name].computed.rows
 
 
+@pytest.mark.slow
 def test_an_item_without_published_values_does_not_claim_to_agree(report: Report) -> None:
     for item in report.items:
         assert (item.published is None) == (item.agrees is None)
 
 
+@pytest.mark.slow
 def test_the_known_errata_are_listed(report: Report) -> None:
     text = " ".join(report.errata)
     for phrase in (
@@ -89,5 +93,6 @@ def test_a_wrong_claim_does_not_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     assert main_theorem.theorem41().agrees is False
 
 
+@pytest.mark.slow
 def test_the_report_is_a_document(report: Report) -> None:
     assert json.loads(json.dumps(papers.document(report), allow_nan=False))["key"] == "GMP13"

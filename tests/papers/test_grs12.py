@@ -23,7 +23,7 @@ from utmost.exact import Level, alpha
 from utmost.mechanisms import geometric
 from utmost.mechanisms.geometric import inverse_geometric
 from utmost.papers.grs12 import databases, figures, laplace, theorems
-from utmost.papers.items import Grid, Report, matrix_item
+from utmost.papers.items import LabelledMatrix, Report, matrix_item
 from utmost.spaces import line
 
 HALF = alpha("1/2")
@@ -32,7 +32,7 @@ WRONG_IN_THE_PAPER = {"Corollary 3.4", "Lemma 5.9"}
 
 @pytest.fixture(scope="module")
 def report() -> Report:
-    return papers.report("GRS12")
+    return papers.report("grs12")  # case does not matter
 
 
 def test_everything_published_is_computed_again_but_for_the_errata(report: Report) -> None:
@@ -62,7 +62,7 @@ def test_a_misprint_is_shown_beside_the_computed_value() -> None:
 
 
 def test_agreement_is_of_numbers_not_of_text() -> None:
-    grid = Grid("", (0,), (0,), [[Fraction("0.50")]])
+    grid = LabelledMatrix("", (0,), (0,), [[Fraction("0.50")]])
     assert matrix_item("", "", grid, [[Fraction(1, 2)]]).agrees
     assert not matrix_item("", "", grid, [["1/2"]]).agrees
 
@@ -76,10 +76,10 @@ def test_the_report_is_json(report: Report) -> None:
     assert len(copy["errata"]) == len(report.errata) > 0
 
 
-def test_an_unknown_paper_is_refused_and_case_does_not_matter() -> None:
+def test_an_unknown_paper_is_refused_and_case_does_not_matter(report: Report) -> None:
     with pytest.raises(InputError, match="paper must be one of GRS12"):
         papers.report("XYZ")
-    assert papers.report("grs12").key == "GRS12"
+    assert report.key == "GRS12"
 
 
 @pytest.mark.parametrize("rows", [figures.FIGURE_1B, figures.FIGURE_3A, figures.FIGURE_5A])

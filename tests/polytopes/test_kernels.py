@@ -28,9 +28,15 @@ from utmost.polytopes import (
 )
 from utmost.polytopes.kernel_mechanism_weights import fits_in_doubles, integer_masses, real_weights
 from utmost.polytopes.membership import null_vector
-from utmost.polytopes.modular_rank import are_dependent, primes
 from utmost.polytopes.positive_circuits import count_circuits, generic_row, positive_circuits
-from utmost.polytopes.vertex_columns import RealColumns, exact_determinant, integer_column, vertex_columns
+from utmost.polytopes.vertex_columns import (
+    RealColumns,
+    are_dependent,
+    exact_determinant,
+    integer_column,
+    primes,
+    vertex_columns,
+)
 from utmost.spaces import Space, line, parse_space
 
 HALF = alpha("1/2")
@@ -56,6 +62,7 @@ def test_the_counts_of_tables_4a_to_7a(name: str, count: int) -> None:
     assert count_kernels(parse_space(name), HALF) == count
 
 
+@pytest.mark.slow
 def test_three_bits_have_29213_kernels_not_the_29275_printed() -> None:
     """FMPD23 Table 7a prints 29275. Two algorithms that share nothing agree on another set of sets."""
     cube = parse_space("hamming:3")
@@ -79,7 +86,9 @@ def test_pplpy_finds_the_same_vertices_of_the_same_polytope(name: str) -> None:
     assert {tuple(v for v, c in enumerate(g.coefficients()) if c) for g in points} == sets_of(region)
 
 
-@pytest.mark.parametrize(("name", "count"), [("line:6", 15346), ("hamming:3", 29213)])
+@pytest.mark.parametrize(
+    ("name", "count"), [("line:6", 15346), pytest.param("hamming:3", 29213, marks=pytest.mark.slow)]
+)
 def test_pplpy_finds_as_many(name: str, count: int) -> None:
     assert len(pplpy_vertices(posterior_region(parse_space(name), HALF))) == count
 

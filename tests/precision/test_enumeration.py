@@ -8,8 +8,8 @@ import pytest
 
 from utmost.exact import alpha, ball, ball_endpoints, epsilon
 from utmost.exact.working_precision import working_precision
-from utmost.precision.certificate import Implementation
 from utmost.precision.enumeration import noise_table
+from utmost.precision.guarantee import Implementation
 from utmost.precision.number_formats import BINARY16, BINARY64, fixed_point_format, uniform_generator
 
 LEVELS = [epsilon("1/3"), epsilon("2048/2049"), epsilon("1/10"), alpha("1/2"), alpha("9/10")]

@@ -11,6 +11,7 @@ from flint import arb, ctx
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from utmost.channel import channel
 from utmost.errors import InputError
 from utmost.exact import alpha, decimal_above, epsilon
 from utmost.precision import (
@@ -22,9 +23,7 @@ from utmost.precision import (
     laplace,
     uniform_generator,
 )
-from utmost.precision.advice import laplace_advice
-from utmost.precision.bound_text import epsilon_text, extra_epsilon_text
-from utmost.precision.certificate import Implementation
+from utmost.precision.advice import epsilon_text, extra_epsilon_text, laplace_advice
 from utmost.precision.closeness import (
     BALL_BITS,
     closeness_counterexample,
@@ -36,12 +35,12 @@ from utmost.precision.closeness import (
 from utmost.precision.enumeration import (
     exact_epsilon,
     ideal_noise,
-    law_channel,
     noise_table,
     printed_bound_violation,
     result_law,
     wasserstein,
 )
+from utmost.precision.guarantee import Implementation
 from utmost.precision.number_formats import GENERATOR_KINDS
 
 DOUBLE = implementation(BINARY64)
@@ -51,6 +50,13 @@ MACHINES = [
     Implementation(fixed_point_format(12), uniform_generator(700, "closed")),
     Implementation(BINARY16, uniform_generator(2**9)),
 ]
+
+
+def law_channel(laws):
+    """The laws as a channel, results in order."""
+    results = sorted({r for law in laws.values() for r in law}, key=lambda r: (isinstance(r, str), r))
+    rows = [[law.get(result, Fraction(0)) for result in results] for law in laws.values()]
+    return channel(rows, [str(secret) for secret in laws], [str(result) for result in results])
 
 
 def laplace_mass(beta: float, low: float, high: float) -> float:
@@ -72,11 +78,11 @@ def test_the_exact_epsilon_of_an_enumerated_machine_is_never_above_the_certifica
     machine, eps, step, width, clamp_to_ends
 ):
     setting = laplace.laplace_setting(epsilon(eps), width, 0, 1, step)
-    certificate = laplace.certify_laplace(setting, machine)
-    assume(certificate.is_finite)
+    guarantee = laplace.certify_laplace(setting, machine)
+    assume(guarantee.is_finite)
     exact = exact_epsilon(setting, machine, [Fraction(k, 8) for k in range(9)], clamp_to_ends)
-    assert exact.is_at_most(certificate.epsilon_prime)
-    assert certificate.epsilon_prime == min(certificate.theorem, certificate.sharp)
+    assert exact.is_at_most(guarantee.epsilon_prime)
+    assert guarantee.epsilon_prime == min(guarantee.theorem, guarantee.sharp)
 
 
 @pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: f"{machine.format.name}-{machine.generator.count}")
@@ -157,12 +163,12 @@ def test_no_cell_beats_the_sharp_bound(eps, step, share, start):
 
 def test_the_formula_is_the_one_of_the_theorem_with_epsilon_in_the_exponent():
     setting = laplace.laplace_setting(epsilon(2), 3, 0, 10, "1/4")
-    certificate = laplace.certify_shift(setting, "1/100")
+    guarantee = laplace.certify_shift(setting, "1/100")
     ratio = 4 * 0.01 / (0.25 - 0.02)
-    assert float(certificate.robustness) == pytest.approx(ratio)
-    assert float(certificate.theorem) == pytest.approx(2 + math.log1p(ratio * math.exp(2 * 0.26 / 3)))
-    assert certificate.sharp < certificate.theorem
-    assert certificate.epsilon_prime == certificate.sharp
+    assert float(guarantee.robustness) == pytest.approx(ratio)
+    assert float(guarantee.theorem) == pytest.approx(2 + math.log1p(ratio * math.exp(2 * 0.26 / 3)))
+    assert guarantee.sharp < guarantee.theorem
+    assert guarantee.epsilon_prime == guarantee.sharp
 
 
 def test_delta_t_is_the_paper_s_formula_to_first_order():
@@ -184,16 +190,16 @@ def test_epsilon_prime_tends_to_epsilon_on_a_better_machine():
 
 def test_range_100_at_epsilon_1_has_no_finite_epsilon_prime_and_the_advice_says_what_has():
     setting = laplace.laplace_setting(epsilon(1), 1, 0, 100, "1/1024")
-    certificate = laplace.certify_laplace(setting, DOUBLE)
-    assert not certificate.is_finite
-    assert certificate.closeness is None
+    guarantee = laplace.certify_laplace(setting, DOUBLE)
+    assert not guarantee.is_finite
+    assert guarantee.closeness is None
     width = laplace.widest_range(setting, DOUBLE)
     assert Fraction(28) < width < Fraction(29)
     assert laplace.certify_laplace(laplace.laplace_setting(epsilon(1), 1, 0, width, "1/1024"), DOUBLE).is_finite
     assert not laplace.certify_laplace(
         laplace.laplace_setting(epsilon(1), 1, 0, width + Fraction(1, 1024), "1/1024"), DOUBLE
     ).is_finite
-    advice = laplace_advice(setting, DOUBLE, certificate)
+    advice = laplace_advice(setting, DOUBLE, guarantee)
     assert "28.4" in advice
     assert "2^53" in advice
 
@@ -211,11 +217,11 @@ def test_past_the_reach_of_the_generator_the_laws_do_have_results_of_one_secret_
 @settings(max_examples=10)
 def test_a_plan_keeps_its_promise(epsilon_prime, width):
     try:
-        setting, certificate = laplace.plan_setting(epsilon_prime, 1, 0, width, DOUBLE)
+        setting, guarantee = laplace.plan_setting(epsilon_prime, 1, 0, width, DOUBLE)
     except InputError as refusal:
         assert "will do" in str(refusal)  # noqa: PT017
         return
-    assert certificate.epsilon_prime <= Fraction(epsilon_prime)
+    assert guarantee.epsilon_prime <= Fraction(epsilon_prime)
     assert setting.level.exponent < Fraction(epsilon_prime)
     finer = laplace.certify_laplace(laplace.laplace_setting(setting.level, 1, 0, width, setting.rounding / 2), DOUBLE)
     assert not laplace.promises_target(finer, Fraction(epsilon_prime)) or setting.rounding < Fraction(1, 2**30)
@@ -339,6 +345,6 @@ def test_a_correctly_rounded_logarithm_is_still_half_a_step_off(digits, size, ra
     """The shift claimed bounds the shift that is, with `ulps` 0 too."""
     setting = laplace.laplace_setting(epsilon(rate), 1, 0, 4, 4)
     implementation = Implementation(fixed_point_format(digits), uniform_generator(size, "centred"), 0)
-    certificate = laplace.certify_laplace(setting, implementation)
-    assert certificate.closeness is not None
-    assert wasserstein(setting, implementation) <= certificate.closeness.delta_t
+    guarantee = laplace.certify_laplace(setting, implementation)
+    assert guarantee.closeness is not None
+    assert wasserstein(setting, implementation) <= guarantee.closeness.delta_t

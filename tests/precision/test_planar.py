@@ -15,7 +15,7 @@ from utmost.errors import InputError
 from utmost.exact import epsilon
 from utmost.precision import BINARY64, implementation, planar, uniform_generator
 from utmost.precision.advice import planar_advice
-from utmost.precision.certificate import Implementation
+from utmost.precision.guarantee import Implementation
 
 DOUBLE = implementation(BINARY64)
 
@@ -68,10 +68,10 @@ def test_points_of_coupled_values_are_within_the_bound(z, w, s, t):
 
 def test_the_formula_is_the_theorem_s_with_the_diagonal():
     setting = planar.planar_setting(epsilon(2), 3, (0, 10), (0, 10), "1/4")
-    certificate = planar.certify_shift(setting, "1/100")
+    guarantee = planar.certify_shift(setting, "1/100")
     ratio = 8 * 0.25 * 0.01 / 0.23**2
-    assert float(certificate.robustness) == pytest.approx(ratio)
-    assert float(certificate.epsilon_prime) == pytest.approx(
+    assert float(guarantee.robustness) == pytest.approx(ratio)
+    assert float(guarantee.epsilon_prime) == pytest.approx(
         2 + math.log1p(ratio * math.exp(2 * (0.25 * math.sqrt(2) + 0.01) / 3))
     )
 
@@ -95,22 +95,22 @@ def small_planar_laws(bits: int, secrets: list[complex], setting: planar.PlanarS
 
 def test_an_enumerated_planar_machine_is_within_its_certificate():
     setting = planar.planar_setting(epsilon(1), 1, (0, 1), (0, 1), 1)
-    certificate = planar.certify_planar(setting, Implementation(BINARY64, uniform_generator(2**10)))
+    guarantee = planar.certify_planar(setting, Implementation(BINARY64, uniform_generator(2**10)))
     secrets = [0, 1, 1j, 0.5, 0.6 + 0.8j, 0.3 + 0.4j, 1 + 1j]
     laws = small_planar_laws(10, secrets, setting)
     worst = max(
         (math.log(count / laws[j].get(key, 1e-300)) for i, a in enumerate(secrets) for j, b in enumerate(secrets)
          if abs(a - b) <= 1 for key, count in laws[i].items()),
     )  # fmt: skip
-    assert certificate.is_finite
-    assert 0.5 < worst <= float(certificate.epsilon_prime)
+    assert guarantee.is_finite
+    assert 0.5 < worst <= float(guarantee.epsilon_prime)
 
 
 def test_a_city_of_100_by_100_is_too_wide_and_the_advice_says_how_wide_will_do():
     setting = planar.planar_setting(epsilon(1), 1, (0, 100), (0, 100), "1/64")
-    certificate = planar.certify_planar(setting, DOUBLE)
-    assert not certificate.is_finite
-    assert "25.0" in planar_advice(setting, DOUBLE, certificate)
+    guarantee = planar.certify_planar(setting, DOUBLE)
+    assert not guarantee.is_finite
+    assert "25.0" in planar_advice(setting, DOUBLE, guarantee)
 
 
 def test_a_box_may_have_two_sides():

@@ -1,4 +1,4 @@
-"""Mechanisms 2 and 3: what comes out is a multiple of the step, inside or ∞, with its certificate."""
+"""Mechanisms 2 and 3: what comes out is a multiple of the step, inside or ∞, with its guarantee."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ def test_the_textbook_sampler_wrapped():
     mechanism = wrap_laplace(SETTING, DOUBLE, lambda count: list(textbook_laplace(0.0, 1.0, count)), clamp_to_ends=True)
     results = mechanism.release([5] * 400)
     assert all(0 <= r <= 10 and (8 * r).denominator == 1 for r in results)
-    assert mechanism.certificate.epsilon_prime < 1 + Fraction(1, 10**8)
+    assert mechanism.guarantee.epsilon_prime < 1 + Fraction(1, 10**8)
     mean = float(sum(results, Fraction(0))) / 400
     assert abs(mean - 5) < 6 * math.sqrt(2 / 400)  # false alarm 2e-9
 
 
 def test_a_sampler_known_by_its_shift_alone():
     mechanism = wrap_shifted(SETTING, "1/1000", lambda count: [0.0] * count)
-    assert mechanism.certificate.epsilon_prime == laplace.certify_shift(SETTING, "1/1000").epsilon_prime
+    assert mechanism.guarantee.epsilon_prime == laplace.certify_shift(SETTING, "1/1000").epsilon_prime
     assert mechanism.release(["1/3"]) == [Fraction(3, 8)]
     with pytest.raises(InputError, match="no finite"):
         wrap_shifted(SETTING, 1, lambda count: [0.0] * count)

@@ -159,12 +159,13 @@ def test_the_ledger_holds_no_name_of_a_file_and_nothing_of_its_rows(folder):
 
 
 def test_a_dry_run_says_why_a_part_adds_up(folder, capsys):
-    from utmost.cli.release_output import print_preview
+    from utmost.cli.output import print_report
+    from utmost.reports.preview import describe
 
     persons = plan(folder, "place", "north", unit={"column": "code", "rows": 1}, budget="persons")
     preview = execute.preview(persons)
     assert preview.part_adds_up == "a person may have rows in every part"
-    print_preview(preview)
+    print_report(describe(preview))
     assert "The part adds up with other charges to its budget: a person may" in capsys.readouterr().out
     assert execute.preview({**plan(folder, "place", "north"), "budget": "none"}).part_adds_up is None
 

@@ -18,22 +18,29 @@ from utmost.consumer import Consumer, losses, priors
 from utmost.consumer.counts import posterior, single_answer
 from utmost.consumer.counts.closed_form import credible_intervals
 from utmost.consumer.counts.recurrences import posterior_sums
-from utmost.data.queries import Grid, Histogram, Mean, Quantile, Sum
+from utmost.data.grid import Grid
 from utmost.design import optimal
 from utmost.errors import InputError
 from utmost.exact import alpha, epsilon
 from utmost.mechanisms import geometric
 from utmost.mechanisms.geometric import tail_probability, untruncated_law
-from utmost.publish import mechanism_selection
-from utmost.publish.estimate import belief_curves, cell_names, estimate, remap_values
+from utmost.publish.estimate import belief_curves, estimate, remap_values
 from utmost.publish.reading import lattice_reading, point_selection, ratio_reading
 from utmost.publish.reading.prior_axis import Axis
 from utmost.publish.reading.reader import Reader
 from utmost.publish.reading.unbiased_estimates import unbiased_number, unbiased_total
-from utmost.publish.release_model import Answer, LatticeMechanism, RatioMechanism
+from utmost.publish.release_model import Answer
+from utmost.queries import Histogram, Mean, Quantile, Sum
+from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
+from utmost.queries.answer_mechanisms.ratio import RatioMechanism, drawn_parts
 from utmost.spaces import line
 
 EPSILONS = st.sampled_from(["0.1", "1", "1/3", "5/2"])
+
+
+def parts(total, rows):
+    """What was drawn for a mean of a secret number of rows."""
+    return {"total": total, "rows": rows}
 
 
 # --- counts -----------------------------------------------------------------------------------------------------------
@@ -175,7 +182,7 @@ def test_sensitivity_enters_by_the_rate_of_a_step_alone(unit_rows):
         plain_reading.interval,
         plain_reading.loss,
     )
-    assert ("made for her" in reading.claim) == (unit_rows == 1)
+    assert ("made for this reader" in reading.claim) == (unit_rows == 1)
     assert reading.claim.startswith("optimal" if unit_rows == 1 else "metric")
 
 
@@ -252,7 +259,7 @@ def test_every_cell_is_read_as_a_count_of_its_own(values, loss):
 
 def test_one_cell_can_be_picked_and_a_wrong_one_lists_them():
     histogram = answer(Histogram({"a": ("x", "y"), "b": (1, 2)}), "1", setting(9), value=(1, 2, 3, 4))
-    assert cell_names(histogram) == ("x,1", "x,2", "y,1", "y,2")
+    assert histogram.query.cell_names == ("x,1", "x,2", "y,1", "y,2")
     reading = histogram.estimate("uniform", "absolute", cell="y,1")
     assert (reading.cells, reading.value, reading.total) == (("y,1",), (3,), None)
     with pytest.raises(InputError, match=r"cell must be one of x,1; x,2; y,1; y,2: got \"z\""):
@@ -288,18 +295,9 @@ def test_a_grid_of_her_own_has_the_exact_posterior_at_its_points(prior, number, 
     """Brute force in the value's unit: a sum of steps of 1/4 from 0 to 25, ε = 1/20 a step."""
     mechanism = LatticeMechanism(Fraction(1, 20), 0, 100, Fraction(0), Fraction(1, 4))
     number = min(max(number, 0), 100)
-    released_sum = Answer(
-        "s",
-        "sum",
-        None,
-        Fraction(1),
-        20,
-        mechanism,
-        "metric",
-        count(1, 1).error,
-        mechanism.value(number),
-        {"column": "v"},
-    )
+    quarters = Sum("v", Grid(Fraction(0), Fraction(1), Fraction(1, 4)), None)
+    error = count(1, 1).error
+    released_sum = Answer("s", quarters, Fraction(1), 20, mechanism, "metric", error, mechanism.value(number))
     reading = released_sum.estimate(priors.explicit(prior), loss)
     points = [Fraction(25 * k, len(prior) - 1) for k in range(len(prior))]
     joint = [float(p) * math.exp(-abs(float(x) * 4 - number) / 20) for p, x in zip(prior, points, strict=True)]
@@ -371,7 +369,7 @@ def test_other_priors_are_spread_from_end_to_end_and_a_coarse_grid_says_so():
     reading = released_sum.estimate("binomial:0.5", "absolute")
     assert reading.reader.axis == Axis(Fraction(0), Fraction(125_000), 40_001)
     assert reading.remark == ""
-    assert "raise --grid" in released_sum.estimate("binomial:0.5", "absolute", grid=1001).remark
+    assert "take more points" in released_sum.estimate("binomial:0.5", "absolute", grid=1001).remark
 
 
 @settings(max_examples=25)
@@ -399,7 +397,7 @@ def test_only_means_near_the_ratio_matter_to_a_uniform_prior(mean, rows, relatio
     privacy_setting = setting(20_000) if relation == "replace" else OPEN
     query = Mean("age", AGES, None, "vote = 1")
     ratio = Fraction(109, 2) + Fraction(mean, 2)
-    released_mean = answer(query, "0.1", privacy_setting, value=ratio, parts=(mean * rows, rows))
+    released_mean = answer(query, "0.1", privacy_setting, value=ratio, parts=parts(mean * rows, rows))
     near_reading, full_reading = (
         released_mean.estimate("uniform", "absolute"),
         released_mean.estimate("uniform", "absolute", grid=2921),
@@ -454,10 +452,16 @@ def brute_force_posterior(
 )
 def test_a_mean_of_a_secret_number_of_rows_has_the_posterior_of_brute_force(prior, top, rows, rate, units):
     query = Mean("v", Grid(Fraction(-1), Fraction(2), Fraction(1, 2)), None, "v < 2")
-    released_mean = answer(query, rate, setting(units), value=Fraction(1, 2), parts=(top, min(rows, units or rows)))
+    released_mean = answer(
+        query, rate, setting(units), value=Fraction(1, 2), parts=parts(top, min(rows, units or rows))
+    )
     reading = released_mean.estimate(priors.explicit(prior), "squared")
     expected = brute_force_posterior(
-        reading.reader.axis, released_mean.mechanism, released_mean.parts, [float(p) for p in prior], units or 400
+        reading.reader.axis,
+        released_mean.mechanism,
+        drawn_parts(released_mean.details),
+        [float(p) for p in prior],
+        units or 400,
     )
     assert belief_curves(reading).posterior == pytest.approx(expected, rel=1e-9, abs=1e-11)
 
@@ -468,10 +472,8 @@ def test_readings_of_such_means_keep_what_they_promise_over_draws():
     400 draws: fewer than 335 hits have probability below 10^-4 (a binomial of 0.9 is 360 ± 6); the mean loss must be
     within 4 standard errors of the mean loss promised. An ε wrong by a factor of 2, either way, fails.
     """
-    selection = mechanism_selection.select_mechanism(
-        Mean("v", Grid(Fraction(0), Fraction(10), Fraction(1)), None, "v < 9"), Fraction(2), setting(60)
-    )
-    mechanism = selection.mechanism
+    grid = Grid(Fraction(0), Fraction(10), Fraction(1))
+    mechanism = Mean("v", grid, None, "v < 9").select_mechanism(Fraction(2), setting(60)).mechanism
     axis = Axis(Fraction(0), Fraction(1, 4), 41)
     reader = Reader(axis, priors.binomial(41, "0.4"), losses.squared, 0.9)
     random = np.random.default_rng(20261115)
@@ -498,7 +500,7 @@ def _noise(random: np.random.Generator, rate: float) -> int:
 
 def test_a_million_rows_are_thinned_and_read_as_if_they_were_not(monkeypatch):
     released_mean = answer(
-        Mean("age", AGES, None, "vote = 1"), "0.01", OPEN, value=Fraction(47), parts=(-15 * 10**6, 10**6)
+        Mean("age", AGES, None, "vote = 1"), "0.01", OPEN, value=Fraction(47), parts=parts(-15 * 10**6, 10**6)
     )
     full_reading = released_mean.estimate("uniform", "absolute", grid=401, at_least=46, at_most=48)
     posterior_law = belief_curves(full_reading).posterior
@@ -511,7 +513,7 @@ def test_a_million_rows_are_thinned_and_read_as_if_they_were_not(monkeypatch):
 
 def test_a_mean_without_rows_is_read_from_the_prior():
     query = Mean("v", Grid(Fraction(0), Fraction(4), Fraction(1)), None, "v < 2")
-    released_mean = answer(query, 1, OPEN, value=Fraction(2), parts=(0, 0))
+    released_mean = answer(query, 1, OPEN, value=Fraction(2), parts=parts(0, 0))
     reading = released_mean.estimate("uniform", "absolute")
     assert reading.estimate == 2
     assert reading.interval[0] < 1 < 3 < reading.interval[1]
@@ -531,10 +533,7 @@ def test_the_rank_of_a_quantile_is_within_its_bound_with_the_probability_said(co
     query = Quantile("v", Grid(Fraction(0), Fraction(4), Fraction(1)), share, None)
     quantile = answer(query, rate, OPEN, value=Fraction(2), position=2)
     reading = quantile.estimate("uniform", "absolute", coverage=coverage)
-    weighted_losses = [
-        (math.exp(-float(quantile.mechanism.rate) * loss), loss)
-        for loss in mechanism_selection.quantile_losses(query, counts)
-    ]
+    weighted_losses = [(math.exp(-float(quantile.mechanism.rate) * loss), loss) for loss in query.losses(counts)]
     far_weight = sum(w for w, loss in weighted_losses if loss >= reading.rank * share.denominator)
     assert far_weight / sum(w for w, _ in weighted_losses) <= 1 - float(coverage) + 1e-12
 
@@ -562,12 +561,15 @@ def test_the_theorem_is_claimed_where_it_holds_and_nowhere_else(tmp_path):
     assert "two different sides" in released_count.estimate("uniform", "asymmetric:2,1").claim
     falling = losses.matrix([[abs(i - j) % 4 for j in range(9)] for i in range(9)])
     assert released_count.estimate("uniform", falling).claim.startswith("none claimed: GRS12 Thm 3.2 is about losses")
+    assert released_count.estimate("uniform", "nib").claim.startswith("none claimed: GRS12 Thm 3.2 is about losses")
     rising = losses.matrix([[2 * abs(i - j) if j > i else abs(i - j) for j in range(9)] for i in range(9)])
     assert "two different sides" in released_count.estimate("uniform", rising).claim
-    assert released_count.estimate("uniform", "squared", grid=3).claim.startswith("none claimed for points of her own")
+    assert released_count.estimate("uniform", "squared", grid=3).claim.startswith(
+        "none claimed for points of the reader's own"
+    )
     for released_answer in survey():
         if released_answer.kind != "count":
-            assert "made for her (" not in released_answer.estimate("uniform", "absolute").claim
+            assert "made for this reader (" not in released_answer.estimate("uniform", "absolute").claim
 
 
 def test_the_reading_of_other_answers_is_the_remap():
@@ -585,7 +587,7 @@ BELOW = Grid(Fraction(-1), Fraction(2), Fraction(1))
 BAD = [
     (lambda: count(4, 1, None).estimate("uniform", "absolute"), "at-most must be given for a count"),
     (lambda: count(4, 1, 9).estimate("1/2,1/2", "absolute"), "prior must have 10 weights"),
-    (lambda: count(4, 1, 9).estimate("gauss", "absolute"), "prior must be uniform, weights"),
+    (lambda: count(4, 1, 9).estimate("gauss", "absolute"), "prior must be uniform, binomial:0.3"),
     (lambda: count(4, 1, 9).estimate("uniform", "hinge"), "loss must be absolute"),
     (lambda: count(4, 1, 9).estimate("uniform", "absolute", coverage=1), "coverage must be strictly between"),
     (lambda: count(4, 1, 9).estimate("uniform", "absolute", coverage=float("nan")), "coverage must be strictly"),
@@ -595,7 +597,7 @@ BAD = [
     (lambda: count(4, 1, 9).estimate("uniform", "absolute", at_least=5, at_most=2), "at-least must not be above"),
     (lambda: count(4, 1, 9).estimate("uniform", "absolute", cell="a"), "cell must not be given for a count"),
     (lambda: count(4, 1, 9).estimate("uniform", losses.matrix([[0, 1], [1, 0]])), "loss must be a matrix of 10 rows"),
-    (lambda: count(4, 1, 9).estimate("", "absolute"), "prior must be uniform, weights"),
+    (lambda: count(4, 1, 9).estimate("", "absolute"), "prior must be uniform, binomial:0.3"),
     (lambda: survey()[3].estimate("uniform", "absolute", at_least=91), "must leave a range within 18 to 91"),
     (lambda: survey()[3].estimate("1", "absolute"), "prior must have at least 2 weights"),
     (lambda: survey()[4].estimate("1", "absolute"), "prior must have at least 2 weights"),

@@ -16,13 +16,14 @@ from hypothesis import strategies as st
 
 import utmost
 from utmost import ledger
-from utmost.data.queries import PrivacyUnit
+from utmost.data.selection import PrivacyUnit
 from utmost.data.table import Table
 from utmost.errors import BudgetError, DataError, InputError, UtmostError
-from utmost.ledger.records import ROW
-from utmost.publish import execute, noisy_answers, release_file
+from utmost.ledger.costs import ROW
+from utmost.publish import execute, release_file
 from utmost.publish.plans import plan_from_mapping
 from utmost.publish.release_encoder import release_content
+from utmost.queries.answer_mechanisms.lattice import PreparedNoise
 
 PEOPLE = "person,x,region,score\n" + "".join(f"{k // 3},{k % 10},{'ns'[k % 2]},{k / 7:.3f}\n" for k in range(60))
 KINDS = {"person": "integer", "x": "integer", "region": "text", "score": "number"}
@@ -169,7 +170,7 @@ def test_the_charge_is_in_the_ledger_when_the_first_noise_is_drawn_and_stays_if_
         spent_amounts.append(budget_ledger.state("row replace").spent)
         raise RuntimeError("the machine stops here")
 
-    monkeypatch.setattr(noisy_answers, "add_noise", failing)
+    monkeypatch.setattr(PreparedNoise, "add_noise", failing)
     (folder / "out.json").write_text(EARLIER_RELEASE)
     with pytest.raises(RuntimeError):
         utmost.release(plan(folder, output="out.json"))
@@ -238,7 +239,7 @@ def test_an_empty_table_is_refused_under_replace_and_hidden_under_add_remove(
         ({"query": [{"name": "s", "kind": "sum", "epsilon": 1, **BOUNDS, "column": "region"}]}, 'query "s": '),
         ({"query": [{"name": "c", "kind": "count", "epsilon": 1}]}, 'query "c": where must be given'),
         ({"source": {"location": "nobody.csv"}}, "location must be a file that exists"),
-        ({"budget": "nobody"}, "budget 'nobody' must be in the ledger"),
+        ({"budget": "nobody"}, "no budget 'nobody' in this ledger"),
         ({"budget": "row add-remove"}, "open another budget"),
         ({"output": "nowhere/out.json"}, "output must be in a folder that can be written to"),
         ({"ledger": "nowhere.sqlite"}, "nowhere.sqlite"),

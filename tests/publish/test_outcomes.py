@@ -29,6 +29,8 @@ from utmost.errors import UtmostError
 from utmost.publish import release_file
 from utmost.publish.plans import plan_from_mapping
 from utmost.publish.release_encoder import release_content
+from utmost.queries import Count
+from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
 
 PACKAGE = str(Path(utmost.__file__).parent)
 TIME_FACTOR, TIME_SLACK = 4, 0.3  # CPU seconds
@@ -142,6 +144,7 @@ LONG_TABLES = {  # values of the row i, number of rows, highest value, ε
 }
 
 
+@pytest.mark.few
 @pytest.mark.parametrize(("values", "rows", "high", "epsilon"), LONG_TABLES.values(), ids=LONG_TABLES)
 def test_a_quantile_of_a_long_table_does_not_tell_one_row_by_its_outcome_or_its_time(
     tmp_path: Path, values: str, rows: int, high: int, epsilon: str
@@ -213,16 +216,14 @@ def test_no_function_that_runs_after_the_charge_contains_a_raise_or_an_assert(
     assert [code.co_qualname for code in traced_codes if raises_on_its_own(code)] == []
 
 
-@pytest.mark.parametrize("broken", ["prepare_draw", "step_epsilon"])
+@pytest.mark.parametrize("broken", [(Count, "prepare_draw"), (LatticeMechanism, "step_epsilon")])
 def test_what_can_fail_from_public_things_fails_before_the_charge(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: tuple[type, str]
 ) -> None:
-    from utmost.publish import noisy_answers
-
     def fail(*_: Any) -> Callable[..., Any]:
         raise utmost.errors.UndecidedError("stopped here")
 
-    monkeypatch.setattr(noisy_answers, broken, fail)
+    monkeypatch.setattr(*broken, fail)
     seen, _ = outcome(tmp_path, rows_query([(1, 3.0, "n")]), COUNTS, "replace", None, "1")
     assert seen == ("UndecidedError", "stopped here")
     with ledger.open_ledger("ledger.sqlite", tmp_path) as new_ledger:

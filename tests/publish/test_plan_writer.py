@@ -8,12 +8,13 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.data.partitions import Partition
-from utmost.data.queries import Count, Grid, Histogram, Mean, NeighbourRelation, PrivacyUnit, Quantile, Sum
+from utmost.data.grid import Grid
+from utmost.data.selection import NeighbourRelation, Partition, PrivacyUnit
 from utmost.data.sources import Source
 from utmost.exact.plain_text import CONTROL_CHARACTER
 from utmost.publish.plan_writer import write_plan
 from utmost.publish.plans import Plan, QuerySpec, parse_plan, plan_digest
+from utmost.queries import Count, Histogram, Mean, Quantile, Sum
 
 FOLDER = Path("/folder")
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12).filter(

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from utmost.data.partitions import Partition
-from utmost.data.queries import Count, Grid, Histogram, Mean, NeighbourRelation, PrivacyUnit, Quantile, Sum
+from utmost.data.grid import Grid
+from utmost.data.selection import NeighbourRelation, Partition, PrivacyUnit
 from utmost.errors import InputError
 from utmost.publish.plans import parse_plan, plan_digest, plan_from_mapping, read_plan
+from utmost.queries import Count, Histogram, Mean, Quantile, Sum
 
 FULL_PLAN = """
 title = "A survey"
@@ -269,3 +270,36 @@ def _refusal(attempt: Callable[[], object]) -> str:
     except InputError as problem:
         return str(problem)
     return ""
+
+
+OF_AGE = {"name": "age", "kind": "sum", "column": "age", "low": 0, "high": 80, "step": 1, "nulls": "drop", "epsilon": 1}
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "context"),
+    [
+        ({"budget": 3}, "budget", "plan"),
+        ({"source": {"location": 3}}, "source.location", "[source]"),
+        ({"source": {"columns": {"age": 3}}}, "source.columns.age", "[source]"),
+        ({"unit": {"column": "person", "rows": "two"}}, "unit.rows", "[unit]"),
+        ({"unit": {"column": "person", "rows": 0}}, "unit.rows", None),
+        ({"unit": {"column": "person", "rows": 1, "lines": 1}}, "unit.lines", "[unit]"),
+        ({"part": {"column": "age", "equals": 1.5}}, "part.equals", None),
+        ({"query": []}, "query", None),
+        ({"query": [{"kind": "count"}]}, "name", "query 1"),
+        ({"query": [{**OF_AGE, "low": 90}]}, "low", 'query "age"'),
+        ({"query": [{**OF_AGE, "low": "x"}]}, "low", 'query "age"'),
+        ({"query": [{**OF_AGE, "high": True}]}, "high", 'query "age"'),
+        ({"query": [{**OF_AGE, "nulls": 500}]}, "nulls", 'query "age"'),
+        ({"query": [{**OF_AGE, "epsilon": 0}]}, "epsilon", 'query "age"'),
+        ({"query": [{**OF_AGE, "steps": 1}]}, "steps", 'query "age"'),
+        ({"query": [{"name": "k", "kind": "histogram", "epsilon": 1, "keys": {"a": 1}}]}, "keys.a", 'query "k"'),
+        ({"query": [{"name": "k", "kind": "histogram", "epsilon": 1, "keys": {"a": [1.5]}}]}, "keys.a", 'query "k"'),
+    ],
+    ids=str,
+)
+def test_an_error_names_the_key_of_the_plan_and_the_query(change, field, context):
+    plan = {"neighbours": "replace", "budget": "b", "source": {"location": "a.csv"}, "query": [OF_AGE], **change}
+    with pytest.raises(InputError) as caught:
+        plan_from_mapping(plan)
+    assert (caught.value.field, caught.value.context) == (field, context)

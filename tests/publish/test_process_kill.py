@@ -44,6 +44,7 @@ epsilon = "1/11"
 COST = Fraction(1, 7) + Fraction(1, 11)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_release_killed_anywhere_leaves_no_answer_without_its_charge(tmp_path: Path) -> None:

@@ -12,7 +12,8 @@ from utmost.consumer.losses import Loss
 from utmost.publish.reading import ratio_reading
 from utmost.publish.reading.prior_axis import Axis
 from utmost.publish.reading.reader import Reader
-from utmost.publish.release_model import LatticeMechanism, RatioMechanism
+from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
+from utmost.queries.answer_mechanisms.ratio import RatioMechanism
 
 MECHANISM = RatioMechanism(
     LatticeMechanism(Fraction(1, 10), None, None, Fraction(5), Fraction(1, 2)),

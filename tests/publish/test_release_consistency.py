@@ -84,7 +84,7 @@ def test_a_file_cannot_change_what_follows_from_its_queries(relation: str) -> No
     [
         ("sensitivity", 2, 'query "dole": sensitivity must be 1 for this query, unit and neighbours, got 2'),
         ("epsilon", "1/5", 'query "dole": mechanism must have epsilon 1/5 at epsilon 1/5, got 1/10'),
-        ("value", 945, 'query "dole" must have a value within its mechanism'),
+        ("value", 945, 'query "dole": value must be within its mechanism'),
         ("kind", "mean", 'query "dole": low is missing|column is missing'),
     ],
 )

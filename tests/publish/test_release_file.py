@@ -7,7 +7,6 @@ import os
 from dataclasses import replace
 from datetime import date
 from fractions import Fraction
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -16,17 +15,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from utmost.data.partitions import Partition
-from utmost.data.queries import Count, Grid, Histogram, Mean, NeighbourRelation, PrivacyUnit, Quantile, Query, Sum
+from utmost.data.grid import Grid
+from utmost.data.selection import NeighbourRelation, Partition, PrivacyUnit
 from utmost.errors import InputError
 from utmost.exact.plain_text import CONTROL_CHARACTER
-from utmost.publish import mechanism_selection, noisy_answers, plans, release_file
-from utmost.publish.answer_error import answer_error
+from utmost.publish import release_file
 from utmost.publish.release_encoder import release_content
 from utmost.publish.release_model import Answer, DataOrigin, LedgerEntry, Release
+from utmost.publish.release_schema import release_schema
+from utmost.queries import Count, Histogram, Mean, Quantile, Query, Sum
+from utmost.queries.answer_error import answer_error
+from utmost.queries.privacy_setting import PrivacySetting, guarantee_sentence
+from utmost.queries.query import SelectedMechanism
 
 GRID = Grid(Fraction(-2), Fraction(3), Fraction(1, 2))
-SCHEMA = json.loads((files("utmost.publish") / "release.schema.json").read_text())
+SCHEMA = release_schema()
 QUERIES: list[tuple[Query, list[int]]] = [
     (Count("a = 1"), [3]),
     (Histogram({"k": ("x", 'quote" <b>'), "d": (date(2020, 1, 31), date(2020, 2, 1))}), [1, 2, 0, 3]),
@@ -37,31 +40,28 @@ QUERIES: list[tuple[Query, list[int]]] = [
 ]
 
 
-def answer(
-    name: str, query: Query, truth: list[int], epsilon: Fraction, setting: mechanism_selection.PrivacySetting
-) -> Answer:
-    selection = mechanism_selection.select_mechanism(query, epsilon, setting)
+def answer(name: str, query: Query, truth: list[int], epsilon: Fraction, setting: PrivacySetting) -> Answer:
+    selection = query.select_mechanism(epsilon, setting)
     if isinstance(query, Mean) and len(truth) == 2 and setting.holds_everyone(query):
         truth = [truth[0]]
+    draw = query.prepare_draw(selection.mechanism)
+    drawn = draw(truth if len(truth) != 1 or not _is_ratio(selection) else [*truth, 5])
     return Answer(
         name=name,
-        kind=plans.QUERY_KINDS[type(query)],
-        where=query.where,
+        query=query,
         epsilon=epsilon,
         sensitivity=selection.sensitivity,
         mechanism=selection.mechanism,
         optimal=selection.optimal,
         error=answer_error(selection.mechanism, query, setting.unit, setting.part),
-        query_content=plans.query_content(query),
-        **noisy_answers.prepare_draw(query, selection)(
-            truth if len(truth) != 1 or not _is_ratio(selection) else [*truth, 5]
-        ),
+        value=drawn.value,
+        details=drawn.details,
     )
 
 
 def small_release() -> Release:
     """A release of one count."""
-    setting = mechanism_selection.PrivacySetting(NeighbourRelation.REPLACE, PrivacyUnit(), None, 9)
+    setting = PrivacySetting(NeighbourRelation.REPLACE, PrivacyUnit(), None, 9)
     count_answer = answer("q", *QUERIES[0], Fraction(1), setting)
     return Release(
         None,
@@ -72,13 +72,13 @@ def small_release() -> Release:
         9,
         None,
         Fraction(1),
-        mechanism_selection.guarantee_sentence(Fraction(1), setting),
+        guarantee_sentence(Fraction(1), setting),
         LedgerEntry("b", 1, Fraction(1), Fraction(0)),
         (count_answer,),
     )
 
 
-def _is_ratio(selection: mechanism_selection.SelectedMechanism) -> bool:
+def _is_ratio(selection: SelectedMechanism) -> bool:
     return type(selection.mechanism).__name__ == "RatioMechanism"
 
 
@@ -87,9 +87,7 @@ def releases(draw: st.DrawFn) -> Release:
     relation = draw(st.sampled_from(NeighbourRelation))
     unit = draw(st.sampled_from([PrivacyUnit(), PrivacyUnit("p", rows=2)]))
     part = draw(st.sampled_from([None, Partition("region", "north"), Partition("day", date(2020, 1, 31))]))
-    setting = mechanism_selection.PrivacySetting(
-        relation, unit, part, 9 if relation is NeighbourRelation.REPLACE else None
-    )
+    setting = PrivacySetting(relation, unit, part, 9 if relation is NeighbourRelation.REPLACE else None)
     queries = draw(st.lists(st.sampled_from(QUERIES), min_size=1, max_size=4))
     rate = draw(st.fractions("1/50", 5, max_denominator=50))
     answers = tuple(answer(f"q{k}", query, truth, rate, setting) for k, (query, truth) in enumerate(queries))
@@ -102,7 +100,7 @@ def releases(draw: st.DrawFn) -> Release:
         units=setting.units,
         part=part,
         epsilon=rate * len(answers),
-        guarantee=mechanism_selection.guarantee_sentence(rate * len(answers), setting),
+        guarantee=guarantee_sentence(rate * len(answers), setting),
         entry=LedgerEntry("survey", 3, rate, Fraction(1, 7)),
         answers=answers,
     )

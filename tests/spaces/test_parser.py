@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from utmost.errors import InputError
 from utmost.exact import number
 from utmost.spaces import Space, cycle, discrete, grid, hamming, line, parse_space, product_space, scale_space
+from utmost.spaces.registry import SPACES
 
 
 @pytest.mark.parametrize(
@@ -72,7 +73,9 @@ def test_a_text_that_is_no_space_is_refused_in_one_line(bad: str) -> None:
 def test_the_refusal_lists_the_forms(bad: str) -> None:
     with pytest.raises(InputError) as caught:
         parse_space(bad)
-    for form in ("line:N", "discrete:N", "grid:RxC", "manhattan", "hamming:N", "cycle:N", "matrix:FILE", "graph:FILE"):
+    examples = [family.example for family in SPACES]
+    assert examples == ["line:6", "discrete:5", "grid:3x4", "hamming:3", "cycle:5", "matrix:FILE", "graph:FILE"]
+    for form in (*examples, "manhattan"):
         assert form in str(caught.value)
     assert "A+B" in str(caught.value)
     assert "1/2*A" in str(caught.value)

@@ -10,7 +10,7 @@ from http.client import HTTPConnection
 import pytest
 
 from utmost.errors import InputError
-from utmost.exact.toml import TOO_LONG_KEY
+from utmost.exact.plain_text import TOO_LONG_KEY
 from utmost.publish import plans
 from utmost.studio.form_errors import Refusal
 from utmost.studio.jobs import Jobs

@@ -17,7 +17,7 @@ from utmost.errors import InputError
 from utmost.studio import compute
 from utmost.studio.app import make_app
 from utmost.studio.cpu_shares import CpuShares
-from utmost.studio.form_errors import FieldError, Refusal
+from utmost.studio.form_errors import Refusal
 from utmost.studio.settings import Limits
 
 FLOOD_REQUESTS = 45
@@ -33,7 +33,7 @@ def test_a_share_is_refilled_in_a_minute_and_what_is_owed_is_waited_for():
     assert shares.wait_seconds("bob", now=30.0) == 0
 
 
-@pytest.mark.parametrize("error", [FieldError("space", "message"), Refusal(429, "message", wait=3)])
+@pytest.mark.parametrize("error", [InputError("message", "space"), Refusal(429, "message", wait=3)])
 def test_errors_pass_between_processes_whole(error):
     copy = pickle.loads(pickle.dumps(error))
     assert (type(copy), str(copy), vars(copy)) == (type(error), str(error), vars(error))
@@ -51,7 +51,7 @@ def pool(settings, monkeypatch):
 
 
 def test_errors_of_the_user_are_raised_and_others_are_told_by_type_alone(pool):
-    with pytest.raises(FieldError, match="space must be smaller"):
+    with pytest.raises(InputError, match="space must be smaller"):
         pool.run("bob", raise_field_error)
     with pytest.raises(compute.ComputeBug, match=r"^RuntimeError$"):
         pool.run("bob", raise_unexpected_error)
@@ -59,6 +59,7 @@ def test_errors_of_the_user_are_raised_and_others_are_told_by_type_alone(pool):
         pool.run("bob", exit_process)
 
 
+@pytest.mark.slow
 def test_who_has_used_a_share_is_refused_until_it_is_refilled_and_others_are_not(pool):
     assert pool.run("bob", busy, 1.5) == "done"
     with pytest.raises(Refusal, match="used your share") as refusal:
@@ -81,6 +82,7 @@ def test_what_takes_too_long_is_stopped_with_its_process_and_the_end_of_the_pool
         pool.run("eve", busy, 0.0)
 
 
+@pytest.mark.slow
 def test_a_consumer_who_floods_is_refused_while_a_curator_previews_and_spends(settings, tokens_file):
     from utmost.studio import tokens
 

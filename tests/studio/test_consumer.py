@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 
 import example_releases
 from utmost.consumer import Consumer, losses, priors
-from utmost.data.queries import Count
+from utmost.errors import InputError
 from utmost.exact import epsilon
 from utmost.mechanisms import geometric
 from utmost.publish import release_file
+from utmost.queries import Count
 from utmost.studio.consumer import editors, response_models, tailored_mechanism
 from utmost.studio.consumer.forms import ReadingForm
-from utmost.studio.form_errors import FieldError
 
 SURVEY, OPEN, WARD = "survey.release.json", "open.release.json", "ward.release.json"
 ROOT = "/api/consumer/releases/"
@@ -202,6 +202,7 @@ def test_a_release_without_a_public_end_asks_for_one_beside_its_field(release_st
     assert get_reading(release_studio, OPEN, query="dole", at_most="1000")["readings"][0]["estimate"]["text"] == "404"
 
 
+@pytest.mark.few
 @pytest.mark.parametrize(
     ("form", "field"),
     [
@@ -398,7 +399,7 @@ def test_curves_have_few_points_however_many_values_there_are():
 
 
 def test_too_many_values_for_a_page_are_refused_with_advice():
-    with pytest.raises(FieldError, match="narrow the range") as refusal:
+    with pytest.raises(InputError, match="narrow the range") as refusal:
         response_models.read_answer(example_releases.count(5, "1", 10**7 - 1), "f", ReadingForm(prior="zipf"), None)
     assert refusal.value.field == "at_most"
     reading = response_models.read_answer(example_releases.count(5, "1", 10**9), "f", ReadingForm(), None)

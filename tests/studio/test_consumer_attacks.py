@@ -17,9 +17,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import example_releases
-from utmost.data.queries import Count, Histogram
 from utmost.publish import release_file
 from utmost.publish.release_encoder import release_content
+from utmost.queries import Count, Histogram
 
 FILE = "survey.release.json"
 ROOT = f"/api/consumer/releases/{FILE}"
@@ -56,6 +56,7 @@ UPLOADS = {
 }
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("name", UPLOADS)
 def test_what_is_no_release_is_refused_beside_the_field_and_not_kept(release_studio, name):
     answer = check_no_server_error(release_studio.post("/consumer/uploads", files={"file": ("x.json", UPLOADS[name])}))
@@ -69,6 +70,7 @@ def test_a_body_beyond_the_limit_is_cut_off(release_studio):
     assert answer.status_code == 413
 
 
+@pytest.mark.few
 @pytest.mark.parametrize(
     "change",
     [
@@ -131,6 +133,7 @@ def test_a_histogram_of_very_many_cells_is_read_one_by_one(release_studio):
     )
 
 
+@pytest.mark.few
 @pytest.mark.parametrize(
     "name",
     [
@@ -157,6 +160,7 @@ def test_no_name_leads_out_of_the_releases(release_studio, name, tmp_path):
                     assert answer.status_code != 200 or raw in (".", "..")
 
 
+@pytest.mark.few
 @pytest.mark.parametrize(
     "form",
     [
@@ -260,6 +264,7 @@ def test_no_word_is_taken_for_a_file(release_studio, monkeypatch, tmp_path):
     assert release_studio.get(f"{ROOT}/reading?prior=binomial&p=").status_code == 422
 
 
+@pytest.mark.few
 @pytest.mark.parametrize(
     "weights",
     [

@@ -16,16 +16,18 @@ from hypothesis import strategies as st
 
 from curator_helpers import SURVEY, open_budget, write_visits
 from utmost.data.column_kinds import ColumnKind
-from utmost.data.partitions import Partition
-from utmost.data.queries import Count, Grid, Histogram, Mean, NeighbourRelation, PrivacyUnit, Quantile, Sum
+from utmost.data.grid import Grid
+from utmost.data.selection import NeighbourRelation, Partition, PrivacyUnit
 from utmost.data.sources import Source, open_table
 from utmost.errors import InputError
-from utmost.publish import execute, plan_writer, plans, preview
+from utmost.publish import execute, plan_writer, plans
 from utmost.publish.plans import Plan, QuerySpec
+from utmost.queries import Count, Histogram, Mean, Quantile, Sum
+from utmost.reports.numbers import amount, at_most, quantity
+from utmost.reports.preview import describe
 from utmost.studio.curator import draft_preview, forms, key_parser, plan_builder, tables
 from utmost.studio.curator.forms import KeyColumn, PlanDraft, QueryDraft, parse_form
-from utmost.studio.form_errors import FieldError
-from utmost.studio.number_format import format_number
+from utmost.studio.number_format import FormattedNumber
 
 VISITS = {"person": "integer", "age": "integer", "pay": "number", "clinic": "text", "born": "date"}
 SHORT_TEXTS = st.text(st.characters(exclude_categories=["C"]), max_size=8)
@@ -80,10 +82,7 @@ def visits(draw, folder):
         queries=tuple(QuerySpec(name, draw(EPSILONS), draw(queries())) for name in names),
         folder=folder,
     )
-    table = plan_builder.tables.TableSchema(
-        tables.declared_types({name: ColumnKind(kind) for name, kind in VISITS.items()}), lambda _: 3
-    )
-    used = set().union(*(table.used_columns(query_spec.query, unit, plan.part) for query_spec in plan.queries))
+    used = set().union(*(query_spec.query.used_columns(unit, plan.part) for query_spec in plan.queries))
     return replace(plan, source=Source("visits.csv", columns={n: k for n, k in VISITS.items() if n in used}))
 
 
@@ -151,7 +150,7 @@ def test_a_run_of_keys_that_is_too_long_is_refused():
 
 @given(st.lists(st.tuples(st.text(max_size=20), st.text(max_size=20)), max_size=20))
 def test_no_form_is_more_than_refused(pairs):
-    with suppress(FieldError):
+    with suppress(InputError):
         assert parse_form([*pairs, ("location", "x.csv")]).location == "x.csv"
 
 
@@ -161,7 +160,7 @@ def test_no_form_is_more_than_refused(pairs):
     )
 )
 def test_no_form_of_queries_is_more_than_refused(pairs):
-    with suppress(FieldError):
+    with suppress(InputError):
         assert parse_form(pairs).queries
 
 
@@ -251,8 +250,8 @@ def test_no_text_in_any_field_of_a_query_is_more_than_refused(settings):
     ("change", "field"),
     [
         ({"protects": "person"}, "person"),
-        ({"protects": "person", "person": "pay"}, "protects"),
-        ({"protects": "person", "person": "clinic", "bound": "0"}, "protects"),
+        ({"protects": "person", "person": "pay"}, "person"),
+        ({"protects": "person", "person": "clinic", "bound": "0"}, "bound"),
         ({"protects": "person", "person": "clinic", "bound": "x"}, "bound"),
         ({"part_column": "age", "part_equals": "old"}, "part_equals"),
         ({"part_column": "pay", "part_equals": "1"}, "part_equals"),
@@ -283,15 +282,15 @@ def test_the_numbers_are_those_of_a_dry_run(settings):
     assert plan_preview.problems == []
     assert plans.parse_plan(plan_preview.plan or "", settings.folder) == plan
     assert (plan_preview.cost, plan_preview.left, plan_preview.after) == (
-        format_number(dry_run.cost),
-        format_number(dry_run.left),
-        format_number(dry_run.after),
+        FormattedNumber.of(amount(dry_run.cost)),
+        FormattedNumber.of(amount(dry_run.left)),
+        FormattedNumber.of(amount(dry_run.after)),
     )
-    content = preview.preview_content(dry_run)["queries"]
+    content = describe(dry_run).json["queries"]
     for query_preview, answer in zip(plan_preview.queries, dry_run.planned_answers, strict=True):
         assert (query_preview.expected, query_preview.half_width) == (
-            format_number(answer.error.expected),
-            format_number(answer.error.half_width),
+            FormattedNumber.of(quantity(answer.error.expected)),
+            FormattedNumber.of(at_most(answer.error.half_width)),
         )
         assert query_preview.sensitivity == answer.law.sensitivity
     assert [query_preview.optimal for query_preview in plan_preview.queries] == [

@@ -103,7 +103,7 @@ def test_a_studio_that_is_stopped_in_the_middle_charges_at_most_once(studio, set
     stopped_function = {
         "before the charge": "utmost.ledger.ledger.Ledger.charge",
         "after the charge": "utmost.ledger.ledger.Ledger.store_release",
-        "after the release": "utmost.studio.curator.offers.Offers.save_outcome",
+        "after the release": "utmost.studio.curator.release_offers.Offers.save_outcome",
     }[stop_point]
     with monkeypatch.context() as patch:
         patch.setattr(stopped_function, _raise_stopped)
@@ -278,7 +278,7 @@ def test_two_releases_of_one_name_get_files_of_their_own(studio, settings):
 
 
 def test_old_offers_are_forgotten_and_can_no_longer_be_accepted(studio, settings, monkeypatch):
-    monkeypatch.setattr("utmost.studio.curator.offers.MAX_OFFERS", 2)
+    monkeypatch.setattr("utmost.studio.curator.release_offers.MAX_OFFERS", 2)
     offers = [make_offer(studio) for _ in range(3)]
     assert [studio.post(SPEND, json=offer).status_code for offer in offers] == [404, 200, 200]
 

@@ -122,6 +122,7 @@ def test_large_mechanisms_are_compared_by_a_job(studio: Any) -> None:
     assert studio.wait_for_job(job["id"])["result"]["forward"]
 
 
+@pytest.mark.few
 @pytest.mark.parametrize(
     ("field", "value"),
     [
@@ -152,6 +153,7 @@ def test_bad_input_is_one_line_beside_its_field(studio: Any, field: str, value: 
     assert answer.json()["field"] == field
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("text", ["", "a\nb", "geometric 999 1/2", "0 1\n0 1/2 1/3", "a b\n0 x y", "geometric 3 7"])
 def test_a_mechanism_that_is_none_is_refused(studio: Any, text: str) -> None:
     assert studio.get("/api/designer/refine", params={"first": text}).json()["field"] == "first"

@@ -10,10 +10,10 @@ from starlette.testclient import TestClient
 
 from utmost.errors import BudgetError, DataError, InputError, LedgerError
 from utmost.studio.app import make_app
-from utmost.studio.form_errors import FieldError, errors_for_field, problem_from_error
+from utmost.studio.form_errors import errors_for_field, problem_from_error
 
 ERRORS = {
-    "input": (InputError("epsilon must be > 0, got 0"), 422),
+    "input": (InputError("epsilon must be > 0, got 0", "epsilon"), 422),
     "budget": (BudgetError("budget 'survey' has ε 1/4 left"), 409),
     "ledger": (LedgerError("the ledger cannot be reached"), 503),
     "data": (DataError("the table cannot be read"), 500),
@@ -57,12 +57,14 @@ def test_a_page_escapes_whatever_it_is_given(client):
     assert "<script>alert" not in client.get("/fails", params={"how": "script"}).text
 
 
-def test_an_error_knows_its_field():
-    with pytest.raises(FieldError) as caught, errors_for_field("level"):
-        raise InputError("epsilon must be > 0")
-    assert problem_from_error(caught.value, ["epsilon"]).field == "level"
-    assert problem_from_error(InputError("--epsilon must be > 0"), ["epsilon"]).field == "epsilon"
-    assert problem_from_error(InputError("epsilons of budget"), ["epsilon"]).field is None
+def test_an_error_is_of_the_field_of_the_form_that_was_read():
+    with pytest.raises(InputError) as caught, errors_for_field("level"):
+        raise InputError("epsilon must be > 0", "epsilon", "say 1")
+    assert (caught.value.field, caught.value.hint) == ("level", "say 1")
+    assert problem_from_error(caught.value).field == "level"
+    assert problem_from_error(caught.value, ["level", "prior"]).field == "level"
+    assert problem_from_error(caught.value, ["prior"]).field is None
+    assert problem_from_error(LedgerError("the ledger cannot be reached"), ["level"]).field is None
 
 
 def test_a_long_message_is_cut_to_one_line():

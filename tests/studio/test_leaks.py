@@ -198,6 +198,7 @@ def requests_with_word(
                 yield method.upper(), filled_path, {"json": {name: word}}
 
 
+@pytest.mark.slow
 def test_no_word_opens_a_file_outside_the_folder(released_team, outside_folder):
     _, ann, file, _ = released_team
     specification = ann.ask("/openapi.json").json()

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from utmost import papers
+from utmost.reports.papers import describe
 from utmost.studio.papers import report_cache
 
 
@@ -16,6 +19,7 @@ def test_every_paper_is_listed_before_it_is_computed(studio: Any) -> None:
     assert "Compute its tables" in studio.get("/papers/GRS12").text
 
 
+@pytest.mark.slow
 def test_a_paper_computed_in_the_studio_is_the_one_of_the_command_line(studio: Any) -> None:
     job = studio.post("/api/papers/GRS12/compute").json()
     assert studio.wait_for_job(job["id"])["state"] == "done"
@@ -27,6 +31,8 @@ def test_a_paper_computed_in_the_studio_is_the_one_of_the_command_line(studio: A
     assert report["errata"] == expected["errata"]
     page = studio.get("/papers/GRS12").text
     assert all(item["name"].replace("'", "&#39;") in page for item in expected["items"])
+    score = describe(papers.report("GRS12")).text("score").strip()
+    assert score.replace("'", "&#39;") in page
     figure_numbers = [number for number, item in enumerate(report["items"]) if item["figure"]]
     assert figure_numbers
     for number in figure_numbers:

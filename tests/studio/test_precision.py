@@ -7,23 +7,34 @@ from typing import Any
 
 import pytest
 
+from utmost.cli import run
 from utmost.exact import epsilon
 from utmost.precision import BINARY16, BINARY64, implementation, laplace, uniform_generator
-from utmost.precision.bound_text import epsilon_text
+from utmost.precision.advice import epsilon_text
 from utmost.precision.supports import disclosure_probability, enumerate_supports
+from utmost.reports.numbers import MINUS, typeset
 
 
 def test_the_page_shows_the_certificate_of_the_library(studio: Any) -> None:
-    certificate = laplace.certify_laplace(
+    guarantee = laplace.certify_laplace(
         laplace.laplace_setting(epsilon("1/2"), 1, 0, 20, "1/64"), implementation(BINARY64)
     )
     parameters = {"epsilon": "1/2", "high": "20", "round": "1/64"}
     answer = studio.get("/api/precision", params=parameters).json()
-    assert certificate.epsilon_prime is not None
-    assert certificate.theorem is not None
-    assert answer["epsilon_prime"]["text"] == epsilon_text(epsilon("1/2"), certificate.epsilon_prime, 6)
-    assert answer["theorem"] == epsilon_text(epsilon("1/2"), certificate.theorem)
+    assert guarantee.epsilon_prime is not None
+    assert guarantee.theorem is not None
+    assert answer["epsilon_prime"]["text"] == typeset(epsilon_text(epsilon("1/2"), guarantee.epsilon_prime))
+    assert answer["theorem"] == typeset(epsilon_text(epsilon("1/2"), guarantee.theorem))
     assert answer["advice"] in studio.get("/precision", params=parameters).text
+
+
+def test_page_and_command_line_print_the_same_bounds(studio: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    answer = studio.get("/api/precision", params={"epsilon": "1/2", "high": "20", "round": "1/64"}).json()
+    assert run(["precision", "laplace", "--epsilon", "1/2", "--range", "0,20", "--round", "1/64"]) == 0
+    printed = " ".join(capsys.readouterr().out.replace("-", MINUS).split())
+    for text in (answer["epsilon_prime"]["text"], answer["theorem"], answer["sharp"], answer["delta_t"]):
+        assert text in printed
+    assert answer["advice"].replace("-", MINUS) in printed
 
 
 def test_a_range_that_no_step_saves_promises_nothing(studio: Any) -> None:
@@ -56,6 +67,7 @@ def test_ticks_are_coloured_by_who_can_give_them(studio: Any) -> None:
     assert Fraction(disclosure["raw"]["exact"]) == disclosure_probability(supports.raw)
 
 
+@pytest.mark.few
 @pytest.mark.parametrize(
     ("field", "value"),
     [

@@ -93,6 +93,7 @@ def find_failures(operation: Any, mode: Any, headers: dict[str, str]) -> list[st
     return []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=lambda mode: mode.value)
 def test_every_answer_is_as_described_and_none_is_a_server_error(api_schema, mode):
     schema, headers = api_schema

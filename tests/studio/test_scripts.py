@@ -14,10 +14,11 @@ from starlette.responses import HTMLResponse
 
 from browser import chromium, serve, wait_until
 from utmost.exact import number
+from utmost.reports.numbers import quantity
 from utmost.studio import rendering
 from utmost.studio.app import make_app
 from utmost.studio.form_errors import errors_for_field
-from utmost.studio.number_format import FormattedNumber, format_number
+from utmost.studio.number_format import FormattedNumber
 from utmost.studio.settings import Settings
 from utmost.studio.state import StateDep
 
@@ -43,7 +44,7 @@ def routes() -> APIRouter:
     @router.get("/api/third")
     def third(epsilon: str, size: str) -> dict[str, FormattedNumber]:
         with errors_for_field("epsilon"):
-            return {"third": format_number(number(epsilon, "epsilon") / 3)}
+            return {"third": FormattedNumber.of(quantity(number(epsilon, "epsilon") / 3))}
 
     @router.get("/begin")
     def begin(state: StateDep, work: str, file: str) -> str:

@@ -25,6 +25,7 @@ def test_the_studio_serves_this_machine_and_ends_calmly(tmp_path):
         assert process.stderr.read() == ""
 
 
+@pytest.mark.slow
 def test_the_studio_takes_a_free_port_where_its_own_is_taken(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]

@@ -94,6 +94,7 @@ def test_a_thread_is_not_daemonic_whoever_begins_it():
     assert seen == [False, False]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("run", range(3))
 def test_a_process_with_a_studio_in_it_ends_with_code_0_while_units_are_counted(tmp_path, run):
     command = [sys.executable, "-W", "ignore", "-c", EMBEDDED_STUDIO, str(tmp_path), str(LARGE_TABLE_ROWS)]
@@ -101,6 +102,7 @@ def test_a_process_with_a_studio_in_it_ends_with_code_0_while_units_are_counted(
     assert (process.returncode, process.stdout, process.stderr) == (0, "", "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("signal_number", [signal.SIGTERM, signal.SIGINT])
 def test_a_server_that_is_told_to_end_ends_with_code_0_while_units_are_counted(tmp_path, signal_number):
     folder = tmp_path / "folder"

@@ -40,6 +40,7 @@ def test_the_script_is_kept_forever_under_its_version(studio):
         bundle.path.unlink()
 
 
+@pytest.mark.slow
 def test_one_process_makes_it_however_many_ask_and_ends_with_the_studio(tmp_path, monkeypatch):
     processes = []
 

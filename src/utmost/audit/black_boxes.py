@@ -9,7 +9,8 @@ import signal
 import subprocess
 import tempfile
 import threading
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 from utmost import user_functions
@@ -45,7 +46,8 @@ def function_box(function: Callable[[Any], object]) -> BlackBox:
         except BaseException as problem:  # sys.exit included
             kind = type(problem).__name__
             raise InputError(
-                f"the audited function must return a value, it raised {kind}: call it yourself with these secrets"
+                f"the audited function must return a value, it raised {kind}",
+                hint="call it yourself with these secrets",
             ) from None
 
     return draw
@@ -71,8 +73,9 @@ def program_box(command: str) -> BlackBox:
         lines = output.decode("utf-8", "replace").removesuffix("\n").split("\n") if output else []
         if len(lines) != len(secrets):
             raise InputError(
-                f"--command must print one line for each line it reads, got {len(lines)} for {len(secrets)}: "
-                "it must answer every secret, then end at the end of its input"
+                f"--command must print one line for each line it reads, got {len(lines)} for {len(secrets)}"
+                ": it must answer every secret, then end at the end of its input",
+                "command",
             )
         return [_parse_value(text) for text in lines]
 
@@ -84,16 +87,22 @@ def split_command(command: str) -> list[str]:
     try:
         arguments = shlex.split(command)
     except ValueError:
-        raise InputError("--command must be a program and its arguments, got an open quote: close it") from None
+        raise InputError(
+            "--command must be a program and its arguments, got an open quote", "command", "close it"
+        ) from None
     if not arguments:
-        raise InputError('--command must be a program and its arguments, got nothing: say for instance "python box.py"')
+        raise InputError(
+            "--command must be a program and its arguments, got nothing", "command", 'say for instance "python box.py"'
+        )
     return arguments
 
 
 def _secret_line(secret: object) -> str:
     text = secret if isinstance(secret, str) else json.dumps(secret)
     if "\n" in text or "\r" in text or any("\ud800" <= character <= "\udfff" for character in text):
-        raise InputError("--secrets must be one line of text each for --command, got a line break or half a character")
+        raise InputError(
+            "--secrets must be one line of text each for --command, got a line break or half a character", "secrets"
+        )
     return text
 
 
@@ -120,6 +129,24 @@ def _run_program(arguments: Sequence[str], input_bytes: bytes, line_count: int, 
         stdin.write(input_bytes)
         stdin.seek(0)
         process = _start_program(arguments, stdin)
+    with _end_after(process, seconds):
+        assert process.stdout is not None
+        output: bytes = process.stdout.read(limit + 1)
+        status = None if len(output) > limit else process.wait()
+    if status is None:
+        raise InputError(
+            f"--command must print at most {MAX_LINE_BYTES} bytes a secret on average, it printed more", "command"
+        )
+    if status != 0:
+        raise InputError(
+            f"--command must end with status 0, it ended with {status}", "command", "run it yourself on these secrets"
+        )
+    return output
+
+
+@contextmanager
+def _end_after(process: subprocess.Popen[bytes], seconds: float) -> Iterator[None]:
+    """End the program when the time is over, which raises TimeOver, and in any case when the block ends."""
     timed_out = threading.Event()
 
     def stop_program() -> None:
@@ -129,19 +156,12 @@ def _run_program(arguments: Sequence[str], input_bytes: bytes, line_count: int, 
     timer = threading.Timer(max(seconds, 0.0), stop_program)
     timer.start()
     try:
-        assert process.stdout is not None
-        output: bytes = process.stdout.read(limit + 1)
-        status = None if len(output) > limit else process.wait()
+        yield
     finally:
         timer.cancel()
         _close_program(process)
     if timed_out.is_set():
         raise TimeOver
-    if status is None:
-        raise InputError(f"--command must print at most {MAX_LINE_BYTES} bytes a secret on average, it printed more")
-    if status != 0:
-        raise InputError(f"--command must end with status 0, it ended with {status}: run it yourself on these secrets")
-    return output
 
 
 def _start_program(arguments: Sequence[str], stdin: Any) -> subprocess.Popen[bytes]:
@@ -151,7 +171,9 @@ def _start_program(arguments: Sequence[str], stdin: Any) -> subprocess.Popen[byt
         )
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", None) or "not a program"
-        raise InputError(f'--command must name a program that runs, got "{arguments[0][:60]}": {reason}') from None
+        raise InputError(
+            f'--command must name a program that runs, got "{arguments[0][:60]}": {reason}', "command"
+        ) from None
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

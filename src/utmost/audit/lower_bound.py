@@ -85,12 +85,11 @@ def channel_bound(
     source = channel_of(mechanism)
     if pair is not None:
         if points is not None:
-            raise InputError("a pair of inputs must come without a space, got both: give the distance of the pair")
-        if pair[0] == pair[1]:
-            raise InputError("the two inputs of a pair must differ, got the same one twice")
-        pair_distance = _parse_distance(distance)
+            raise InputError(
+                "a pair of inputs must come without a space, got both", hint="give the distance of the pair"
+            )
+        points = _pair_space(pair, distance)
         source = source.restrict(pair)
-        points = space([[0, pair_distance], [pair_distance, 0]], pair, "pair")
     input_space = points if points is not None else _default_space(source)
     privacy_loss = least_epsilon(source, input_space)
     event = f"output {privacy_loss.output}" if privacy_loss.ratio != 1 else None
@@ -105,6 +104,13 @@ def channel_bound(
         privacy_loss=privacy_loss,
         neighbours=input_space.name,
     )
+
+
+def _pair_space(pair: tuple[Label, Label], distance: object) -> Space:
+    if pair[0] == pair[1]:
+        raise InputError("the two inputs of a pair must differ, got the same one twice")
+    pair_distance = _parse_distance(distance)
+    return space([[0, pair_distance], [pair_distance, 0]], pair, "pair")
 
 
 def _default_space(source: Channel) -> Space:
@@ -155,21 +161,16 @@ def sampled_bound(
     second_samples = _half_samples(draws.second, draws)
     test_results = [_test_event(candidate, *second_samples, risk) for candidate in candidates]
     claimed_log_ratio = math.inf if claimed is None else claimed.epsilon * pair_distance
-    best, counts, candidate = max(
-        test_results, key=lambda result: (result[0] > claimed_log_ratio, _readability_score(result[0], result[2]))
-    )
-    high, low = secrets if candidate.forward else secrets[::-1]
-    sample_size = 2 * len(draws.first[0])
-    if best <= 0:
-        return AuditResult(0.0, confidence_level, None, sample_size, high, low, None, len(test_results), claimed)
+    best = max(test_results, key=lambda result: (result.log_ratio > claimed_log_ratio, _readability_score(result)))
+    high, low = secrets if best.candidate.forward else secrets[::-1]
     return AuditResult(
-        best / pair_distance,
+        max(best.log_ratio / pair_distance, 0.0),
         confidence_level,
-        str(candidate.event),
-        sample_size,
+        str(best.candidate.event) if best.log_ratio > 0 else None,
+        2 * len(draws.first[0]),
         high,
         low,
-        counts,
+        best.counts if best.log_ratio > 0 else None,
         len(test_results),
         claimed,
     )
@@ -181,24 +182,34 @@ def _half_samples(half: tuple[list[Any], list[Any]], draws: SampleHalves) -> tup
     return make_sample(half[0], positions), make_sample(half[1], positions)
 
 
-def _test_event(
-    candidate: CandidateEvent, first: Sample, second: Sample, risk: float
-) -> tuple[float, tuple[int, int], CandidateEvent]:
+@dataclass(frozen=True, slots=True)
+class _TestResult:
+    """A bound on ln of the ratio of an event's probabilities, and how often it came under both secrets."""
+
+    candidate: CandidateEvent
+    log_ratio: float
+    counts: tuple[int, int]
+
+
+def _test_event(candidate: CandidateEvent, first: Sample, second: Sample, risk: float) -> _TestResult:
     ordered_samples = (first, second) if candidate.forward else (second, first)
     high, low = (candidate.event.count(sample) for sample in ordered_samples)
-    return log_ratio(high, low, len(first.values), risk), (high, low), candidate
+    return _TestResult(candidate, log_ratio(high, low, len(first.values), risk), (high, low))
 
 
-def _readability_score(bound: float, candidate: CandidateEvent) -> float:
+def _readability_score(result: _TestResult) -> float:
     """The bound, less a little for each step away from an event that is easy to read."""
-    return bound * (1 - READABILITY_DISCOUNT * candidate.event.complexity) if bound > 0 else bound
+    discount = READABILITY_DISCOUNT * result.candidate.event.complexity if result.log_ratio > 0 else 0
+    return result.log_ratio * (1 - discount)
 
 
 def _parse_confidence(value: object) -> Fraction:
     confidence_level = rational(value, "confidence")
     if not Fraction(1, 2) <= confidence_level < 1 or 1 - confidence_level < Fraction(1, 10**12):
         raise InputError(
-            f"confidence must be from 0.5 to 1 - 1e-12, got {decimal(confidence_level)}: say for instance 0.99"
+            f"confidence must be from 0.5 to 1 - 1e-12, got {decimal(confidence_level)}",
+            "confidence",
+            "say for instance 0.99",
         )
     return confidence_level
 
@@ -206,12 +217,16 @@ def _parse_confidence(value: object) -> Fraction:
 def _parse_distance(value: object) -> Number:
     pair_distance = number(value, "distance")
     if not MIN_DISTANCE <= pair_distance <= MAX_DISTANCE:
-        raise InputError("distance must be from 1e-9 to 1e9: how far the two secrets are apart, 1 for neighbours")
+        raise InputError(
+            "distance must be from 1e-9 to 1e9: how far the two secrets are apart, 1 for neighbours", "distance"
+        )
     return pair_distance
 
 
 def _check_limits(samples: int, seconds: float) -> None:
     if not 2 * MIN_DRAWS <= samples <= MAX_SAMPLES:
-        raise InputError(f"samples must be from {2 * MIN_DRAWS} to {MAX_SAMPLES}, got {samples}")
+        raise InputError(f"samples must be from {2 * MIN_DRAWS} to {MAX_SAMPLES}, got {samples}", "samples")
     if not (math.isfinite(seconds) and 0 < seconds <= 10**6):
-        raise InputError(f"seconds must be > 0 and at most 1e6, got {seconds:g}: how long the draws may take")
+        raise InputError(
+            f"seconds must be > 0 and at most 1e6, got {seconds:g}: how long the draws may take", "seconds"
+        )

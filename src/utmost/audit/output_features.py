@@ -74,14 +74,18 @@ def to_comparable(value: object, depth: int = 0) -> Hashable:
             result: Hashable = value if type(value) is plain_type else plain_type(value)
             return result
     kind = type(value).__name__[:40]
-    raise InputError(f"an audited value must be a number, text or a tuple of such, got {kind}: wrap the function")
+    raise InputError(
+        f"an audited value must be a number, text or a tuple of such, got {kind}", hint="wrap the function"
+    )
 
 
 def _comparable_tuple(value: Sequence[object], depth: int) -> Hashable:
     if depth > MAX_VALUE_NESTING:
-        raise InputError(f"an audited value must be nested at most {MAX_VALUE_NESTING} deep: summarise it")
+        raise InputError(f"an audited value must be nested at most {MAX_VALUE_NESTING} deep", hint="summarise it")
     if len(value) > MAX_VALUE_PARTS:
-        raise InputError(f"an audited value must have at most {MAX_VALUE_PARTS} parts, got {len(value)}: summarise it")
+        raise InputError(
+            f"an audited value must have at most {MAX_VALUE_PARTS} parts, got {len(value)}", hint="summarise it"
+        )
     return tuple(to_comparable(part, depth + 1) for part in value)
 
 

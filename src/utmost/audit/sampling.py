@@ -116,7 +116,9 @@ def _check_fresh(previous: Values, current: Values, turn_count: int = 2) -> None
         earlier = previous[turn::turn_count]
         later = current[turn::turn_count][: len(earlier)]
         if earlier and earlier == later and len(earlier) - Counter(earlier).most_common(1)[0][1] >= MIN_REPEATED_DRAWS:
-            raise InputError("the audited draws must be independent, got the same ones twice: take a fixed seed out")
+            raise InputError(
+                "the audited draws must be independent, got the same ones twice", hint="take a fixed seed out"
+            )
 
 
 @contextmanager

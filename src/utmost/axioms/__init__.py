@@ -1,6 +1,5 @@
-"""What a privacy definition must satisfy, what a mechanism satisfies, what more it could tell (KL10)."""
+"""Axioms of privacy definitions, profiles of mechanisms, and generality of mechanisms (KL10)."""
 
-from utmost.axioms.closure import Closure, closure
 from utmost.axioms.composition import compose_profiles, compose_repeated
 from utmost.axioms.constraint_graphs import PrivacyConstraints, RowGraph, privacy_constraints, row_graph, row_graphs
 from utmost.axioms.counterexamples import Mixture, Processing, allowed_range
@@ -44,18 +43,19 @@ from utmost.axioms.generality import (
     equivalent,
     generalize,
     maximally_general,
+    peel_extreme_ray,
+    split_output,
 )
-from utmost.axioms.output_splitting import peel_extreme_ray, split_output
-from utmost.axioms.posterior_odds import Odds
+from utmost.axioms.posterior_odds import Odds, odds_bounds, odds_law, odds_tails
 from utmost.axioms.predicate import Predicate
 from utmost.axioms.predicate_parser import parse_privacy_predicate as predicate
-from utmost.axioms.profile import Profile, profile, profiles
+from utmost.axioms.profile import Profile, delta_at_epsilon, epsilon_at_delta, profile, profiles
 from utmost.axioms.region_convexity import ConvexityGap
 from utmost.axioms.relation import Relation, relation_from_pairs, relation_from_space
 from utmost.axioms.relation import parse_relation as relation_of
 from utmost.axioms.sampled_predicate import SampledPredicate
 from utmost.axioms.satisfaction import Satisfaction, satisfaction
-from utmost.axioms.soundness import Candidate, Verdict, soundness
+from utmost.axioms.soundness import Candidate, Closure, Verdict, closure, soundness
 from utmost.axioms.utility_measures import (
     Measure,
     Refutation,
@@ -110,6 +110,8 @@ __all__ = [
     "curve_from_lines",
     "curve_from_points",
     "definition_of",
+    "delta_at_epsilon",
+    "epsilon_at_delta",
     "equivalent",
     "ergodicity",
     "generalize",
@@ -118,6 +120,9 @@ __all__ = [
     "least_overlap",
     "maximally_general",
     "negative_expected_loss",
+    "odds_bounds",
+    "odds_law",
+    "odds_tails",
     "parse_bound",
     "parse_candidate",
     "parse_definition",

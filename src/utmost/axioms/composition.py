@@ -1,8 +1,8 @@
-"""Profiles of independent releases together, exact.
+"""The exact profile of several independent releases.
 
-A profile says all of a pair of laws that matters, the law of the likelihood ratio: its pieces are the ratios, and the
+A profile determines the law of the likelihood ratio of a pair of laws: its pieces are the ratios, and the
 width and the height of a piece are the probabilities of its ratio under either secret. Ratios of independent answers
-multiply. So the profile of two releases is that of the products of the pieces, sorted and merged anew. Mechanisms that
+multiply. So the profile of two releases is that of the products of the pieces, sorted and merged again. Mechanisms that
 meet bounds M₁ and M₂, the second perhaps chosen after the first answer, together meet the composition of M₁ and M₂: the
 pair of laws whose profile is M can be processed into any pair that meets M (Blackwell).
 """
@@ -89,7 +89,7 @@ def compose_repeated(profile: Curve, times: object) -> Curve:
     """
     count, base_law = integer(times, "times"), law(profile)
     if count < 0:
-        raise InputError(f"times must be a whole number >= 0, got {count}")
+        raise InputError(f"times must be a whole number >= 0, got {count}", "times")
     product_law: Law | None = None
     for digit in f"{count:b}":
         product_law = None if product_law is None else _product(product_law, product_law)
@@ -106,8 +106,9 @@ def _product(left: Law, right: Law) -> Law:
     """The law of the product of two independent ratios, equal ratios merged."""
     if len(left) * len(right) > MAX_PRODUCTS:
         raise InputError(
-            f"a composition must have at most {MAX_PRODUCTS} products of likelihood ratios in a step, "
-            f"got {len(left) * len(right)}: compose fewer releases, or merge outputs whose ratios are near first"
+            f"a composition must have at most {MAX_PRODUCTS} products of likelihood ratios in a step, got "
+            f"{len(left) * len(right)}",
+            hint="compose fewer releases, or merge outputs whose ratios are near first",
         )
     first, second = _multiply_probabilities(left.first, right.first), _multiply_probabilities(left.second, right.second)
     grouping = group_by_ratio(first, second)

@@ -118,8 +118,9 @@ def _pair_distances(secrets: Secrets) -> list[tuple[int, int, Number]]:
         return [(x, y, secrets.distance(x, y)) for x, y in secrets.edges]
     if not secrets.symmetric:
         raise InputError(
-            "relation must be symmetric, as differential privacy needs it, got one that is not: add the other "
-            "direction of each pair"
+            "relation must be symmetric, as differential privacy needs it, got one that is not",
+            "relation",
+            "add the other direction of each pair",
         )
     return [(x, y, ONE) for x, y in secrets.edges]
 

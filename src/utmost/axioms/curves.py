@@ -74,7 +74,9 @@ class Curve:
             or breakpoints[-1] != 1
             or any(b <= a for a, b in pairwise(breakpoints))
         ):
-            raise InputError("points of a curve must have places that increase from 0 to 1: give both ends, each once")
+            raise InputError(
+                "points of a curve must have places that increase from 0 to 1", "points", "give both ends, each once"
+            )
         object.__setattr__(self, "points", _drop_collinear(self.points))
 
     @classmethod
@@ -241,7 +243,7 @@ def curve_from_points(points: Iterable[Sequence[object]], at_zero: object = None
     """
     exact_points = tuple((number(a, "place on a curve"), number(value, "value of a curve")) for a, value in points)
     if not exact_points:
-        raise InputError("points of a curve must be at least two, got none")
+        raise InputError("points of a curve must be at least two, got none", "points")
     first = exact_points[0][1] if at_zero is None else number(at_zero, "value of a curve at 0")
     last = exact_points[-1][1] if at_one is None else number(at_one, "value of a curve at 1")
     return Curve(exact_points, first, last)

@@ -137,7 +137,7 @@ def share(value: object, name: str) -> Number:
     """A number in [0, 1]."""
     exact_value = number(value, name)
     if sign(exact_value) < 0 or exact_value > 1:
-        raise InputError(f"{name} must be in [0, 1], got {decimal(exact_value)}")
+        raise InputError(f"{name} must be in [0, 1], got {decimal(exact_value)}", name)
     return exact_value
 
 
@@ -149,7 +149,9 @@ def points(text: str) -> Curve:
     """
     pairs = [entry.split() for entry in text.split(",")]
     if any(len(pair) != 2 for pair in pairs):
-        raise InputError('points of a bound must be pairs "a value" parted by commas, such as 0 0,1/4 3/4,1 1')
+        raise InputError(
+            'points of a bound must be pairs "a value" parted by commas, such as 0 0,1/4 3/4,1 1', "points"
+        )
     exact_points = [(number(a, "place of a bound"), number(value, "value of a bound")) for a, value in pairs]
     jumps = len(exact_points) > 1 and exact_points[0][0] == 0 == exact_points[1][0]
     return curve_from_points(exact_points[1:], at_zero=exact_points[0][1]) if jumps else curve_from_points(exact_points)
@@ -162,11 +164,11 @@ def parse_bound(text: str) -> Curve:
     (True, Fraction(3, 5))
     """
     if not isinstance(text, str):
-        raise InputError(f"bound must be text, one of {DEFINITION_FORMS}, got {type(text).__name__}")
+        raise InputError(f"bound must be text, one of {DEFINITION_FORMS}, got {type(text).__name__}", "bound")
     kind, _, argument = text.strip().partition(":")
     if len(text) > MAX_BOUND_CHARS or kind not in BOUND_PARSERS or bool(argument) != (kind != "identity"):
         got = f"{len(text)} characters" if len(text) > MAX_BOUND_CHARS else label_text(text) or "nothing"
-        raise InputError(f"bound must be {DEFINITION_FORMS}, got {got}")
+        raise InputError(f"bound must be {DEFINITION_FORMS}, got {got}", "bound")
     return BOUND_PARSERS[kind](argument)
 
 
@@ -190,7 +192,9 @@ def definition_of(text: str, relation: Relation = TWO_SECRETS) -> Definition:
 def _parse_approximate(text: str) -> Curve:
     first, comma, second = text.partition(",")
     if not comma:
-        raise InputError("approximate must be approximate:EPSILON,DELTA such as approximate:1,1e-6, got one number")
+        raise InputError(
+            "approximate must be approximate:EPSILON,DELTA such as approximate:1,1e-6, got one number", "approximate"
+        )
     return approximate(epsilon(rational(first, "epsilon")), second)
 
 

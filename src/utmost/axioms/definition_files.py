@@ -1,4 +1,4 @@
-"""Definitions and candidates as people write them: a named bound, a predicate, or a TOML file.
+"""Read definitions and candidates: a named bound, a predicate, or a TOML file.
 
 ::
 
@@ -18,17 +18,16 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from utmost.axioms.closure import closure
 from utmost.axioms.curves import Curve
 from utmost.axioms.definition import DEFINITION_FORMS, TWO_SECRETS, Definition, check_bound, is_bound_text, parse_bound
 from utmost.axioms.pair_rules import AllowedPairs, Rule
 from utmost.axioms.predicate_parser import EXAMPLE_PREDICATE, parse_privacy_predicate
 from utmost.axioms.relation import Relation, check_printable, label_position, parse_relation, relation_from_pairs
 from utmost.axioms.sampled_predicate import SampledPredicate
-from utmost.axioms.soundness import Candidate, soundness
+from utmost.axioms.soundness import Candidate, closure, soundness
 from utmost.consumer.files import read_text
 from utmost.errors import InputError
-from utmost.exact.toml import parse_toml
+from utmost.exact.plain_text import parse_toml
 from utmost.spaces import Space
 from utmost.spaces import graph as graph_of
 from utmost.spaces import parse_space as space_of
@@ -67,9 +66,13 @@ def parse_definition(text: str, default_relation: Relation = TWO_SECRETS) -> Def
             check_bound(rule)
     verdict = soundness(candidate)
     if not verdict.sound:
-        raise InputError("definition must satisfy both axioms, got one that does not: ask utmost definition check")
+        raise InputError(
+            "definition must satisfy both axioms, got one that does not", "definition", "ask utmost definition check"
+        )
     if not verdict.satisfiable:
-        raise InputError("definition must be one that some mechanism meets, got one that refuses certain events")
+        raise InputError(
+            "definition must be one that some mechanism meets, got one that refuses certain events", "definition"
+        )
     curves = {pair: _attained_bound(AllowedPairs(candidate.rule(*pair))) for pair in candidate.others}
     return Definition(candidate.relation, _attained_bound(AllowedPairs(candidate.default)), curves)
 
@@ -89,7 +92,9 @@ def parse_definition_space(text: str) -> Space | None:
         return None
     relation = _table_relation(table, path.parent, TWO_SECRETS)
     if not relation.connected:
-        raise InputError("--space must be given, got none and a definition whose pairs do not connect the secrets")
+        raise InputError(
+            "--space must be given, got none and a definition whose pairs do not connect the secrets", "space"
+        )
     return graph_of(
         [(relation.labels[first], relation.labels[second]) for first, second in relation.edges],
         relation.labels,
@@ -101,7 +106,9 @@ def _attained_bound(allowed_pairs: AllowedPairs) -> Curve:
     """The bound of a rule that is sound by itself and allows its boundary."""
     rule_closure = closure(allowed_pairs.rule)
     if allowed_pairs.gap() is not None or not rule_closure.attained:
-        raise InputError("definition must be given by bounds, or by predicates that are sound and allow their boundary")
+        raise InputError(
+            "definition must be given by bounds, or by predicates that are sound and allow their boundary", "definition"
+        )
     return rule_closure.bound
 
 
@@ -115,8 +122,9 @@ def parse_rule(text: str) -> Rule:
     if not any(letter in text for letter in "<=>≤≥≠"):
         got = label_text(text.strip()) or "nothing"
         raise InputError(
-            f"definition must be {DEFINITION_FORMS}, a predicate such as {EXAMPLE_PREDICATE}, or a .toml "
-            f"file, got {got}"
+            f"definition must be {DEFINITION_FORMS}, a predicate such as {EXAMPLE_PREDICATE}, or a "
+            f".toml file, got {got}",
+            "definition",
         )
     return parse_privacy_predicate(text)
 
@@ -135,7 +143,9 @@ def _uniform_candidate(
 def _read_candidate(path: Path, relation: Relation | None, default_relation: Relation) -> Candidate:
     table = _read_table(path)
     if relation is not None and any(key in table for key in RELATION_KEYS):
-        raise InputError("relation must be given once, got one in the file and another beside it: leave one out")
+        raise InputError(
+            "relation must be given once, got one in the file and another beside it", "relation", "leave one out"
+        )
     file_relation = _table_relation(table, path.parent, relation or default_relation)
     default_text = _rule_text(table, "definition")
     positions, related_pairs = {label: k for k, label in enumerate(file_relation.labels)}, set(file_relation.pairs)
@@ -170,7 +180,9 @@ def _read_table(path: Path) -> dict[str, Any]:
     except InputError:
         raise
     except (ValueError, RecursionError):
-        raise InputError(f"definition must be a TOML file, got {label_text(path.name)}, which is not TOML") from None
+        raise InputError(
+            f"definition must be a TOML file, got {label_text(path.name)}, which is not TOML", "definition"
+        ) from None
     _check_keys(table, FILE_KEYS, "definition")
     return table
 
@@ -189,7 +201,7 @@ def _rule_text(table: Mapping[str, Any], section: str) -> str:
     if len(keys) != 1:
         raise InputError(f'{section} must have one of bound = "…" and predicate = "…", got {len(keys)} of them')
     if not isinstance(table[keys[0]], str):
-        raise InputError(f"{section}: {keys[0]} must be a text, got something else: put quotes around it")
+        raise InputError(f"{section}: {keys[0]} must be a text, got something else", hint="put quotes around it")
     return str(table[keys[0]])
 
 
@@ -201,7 +213,9 @@ def _parse_table_rule(table: Mapping[str, Any], section: str) -> Rule:
 def _table_relation(table: Mapping[str, Any], folder: Path, default_relation: Relation) -> Relation:
     keys = [key for key in RELATION_KEYS if key in table]
     if len(keys) > 1:
-        raise InputError(f"definition must have one of space, relation and pairs, got {len(keys)} of them")
+        raise InputError(
+            f"definition must have one of space, relation and pairs, got {len(keys)} of them", "definition"
+        )
     both_ways = table.get("both_ways", False)
     if not isinstance(both_ways, bool):
         raise InputError("definition: both_ways must be true or false")

@@ -12,7 +12,7 @@ p_j ≥ α/(1+α), and then j itself gives at least 2α^(j+1)/(1+α); or p_(j+1)
 These bounds fall as t grows, so none is below that for t = d; and `best_mechanism` attains it. ∎
 
 KL10 has this in Lemmas 3.3.5 and 3.3.7. Its Lemma 3.3.8 takes over the indices of Lemma 3.3.5, which count n = d + 1
-secrets from 1, for a path that has d + 1 secrets counted from 0; `steepest_path` has them put right.
+secrets from 1, for a path that has d + 1 secrets counted from 0; `steepest_path` has the corrected ones.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from utmost.channel import Channel, Matrix, Mechanism
 from utmost.channel.channel import Label, trusted_channel
 from utmost.errors import InputError
 from utmost.exact import Level, Number, rational
-from utmost.lp import Certificate, LinearProgram, certified_optimum
+from utmost.lp import LinearProgram, ProgramCertificate, certified_optimum
 from utmost.qif.input_checks import exact_channel
 
 OVERLAP_MARGIN = 1e-9  # an overlap of doubles is nearer to the exact one than this for fewer than 10^6 outputs
@@ -144,7 +144,7 @@ def is_dobrushin_optimal(mechanism: Channel | Mechanism, relation: Relation, lev
 
 
 def steepest_path(mechanism: Channel | Mechanism, relation: Relation, level: Level) -> SteepestPath | None:
-    """What makes a private mechanism Dobrushin-optimal, or None if it is not: KL10 Lemma 3.3.8, indices put right.
+    """What makes a private mechanism Dobrushin-optimal, or None if it is not: KL10 Lemma 3.3.8, indices corrected.
 
     For α > 0 and a connected relation of diameter d, h = ⌈d/2⌉: M is optimal exactly when secrets u, v at distance d
     and a shortest path u = i₀, …, i_d = v exist such that each output y has M[i_j, y] = e^ε·M[i_(j−1), y] for j = 1,
@@ -163,7 +163,9 @@ def steepest_path(mechanism: Channel | Mechanism, relation: Relation, level: Lev
     """
     source, d = privacy_constraints(relation, level).channel(mechanism), relation.diameter
     if d is None or not level.alpha:
-        raise InputError("Lemma 3.3.8 needs a connected relation and alpha > 0, got another: compare with best_value")
+        raise InputError(
+            "Lemma 3.3.8 needs a connected relation and alpha > 0, got another", hint="compare with best_value"
+        )
     for start in range(len(relation)):
         for end, step in enumerate(relation.distances(start)):
             path = relation.path(start, end) if step == d else None
@@ -189,7 +191,7 @@ def _steepest_on_path(source: Channel, path: tuple[int, ...], alpha: Number) -> 
     return SteepestPath(tuple(source.inputs[before] for before in path), tuple(rising), tuple(falling))
 
 
-def least_overlap(relation: Relation, level: Level, first: Label, second: Label) -> Certificate:
+def least_overlap(relation: Relation, level: Level, first: Label, second: Label) -> ProgramCertificate:
     """The least overlap of two secrets under any private mechanism, as a certified linear program; rational α.
 
     Two outputs are enough: merge those that are likelier under the second secret, and the others. Variables: P(O|x)
@@ -211,5 +213,5 @@ def least_overlap(relation: Relation, level: Level, first: Label, second: Label)
 
 def _label_position(relation: Relation, label: Label) -> int:
     if label not in relation.labels:
-        raise InputError(f"{str(label)[:40]!r} is no secret of the relation: name one of its labels")
+        raise InputError(f"{str(label)[:40]!r} is no secret of the relation", hint="name one of its labels")
     return relation.labels.index(label)

@@ -1,4 +1,4 @@
-"""How far an attacker's odds can move: KL10 Prop. 2.1.4, its bounds from a definition and the truth of a channel.
+"""How much an attacker's odds can change: bounds from a definition, exact values of a channel (KL10 Prop. 2.1.4).
 
 i₁ is true, and an attacker weighs i₂ against it. An answer o moves the log-odds by Δ = ln(P(o|i₂)/P(o|i₁)), whatever
 the prior, if it gives both some weight. A definition bounds how often Δ is large in either direction; the probability
@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from utmost.axioms.curves import Curve, Point
-from utmost.axioms.laws_in_powers_of_e import lowest_terms
+from utmost.axioms.likelihood_ratio import lowest_terms
 from utmost.errors import InputError
 from utmost.exact import Level, Number, sign
 
@@ -73,7 +73,9 @@ def odds_tails(profile: Curve, level: Level) -> Odds:
 
 def _check_curve(curve: Curve, level: Level) -> None:
     if level.alpha == 1:
-        raise InputError("epsilon of a move of the odds must be > 0, got 0: every answer moves them by 0 or more")
+        raise InputError(
+            "epsilon of a move of the odds must be > 0, got 0: every answer moves them by 0 or more", "epsilon"
+        )
     if not curve.concave or curve.points[-1][1] != 1 or curve.at_one != 1 or sign(curve.at_zero) < 0:
         raise InputError("a bound on events must be concave, at least 0 at 0 and equal to 1 at 1")
 

@@ -1,4 +1,4 @@
-"""The grammar of privacy predicates, read by us: no text is ever executed.
+"""Parse privacy predicates. No text is ever executed.
 
 From loose to tight: or, and, not, comparisons (chains too: a <= b <= 2*a), + and -, * and /, signs. Values are a, b,
 numbers as `exact` reads them, exp(…) and sqrt(…) of constants. Products and quotients by constants only, so that every
@@ -57,7 +57,7 @@ def parse_privacy_predicate(text: str) -> Predicate:
 
 def _tokenize(text: str) -> list[Token]:
     if len(text) > MAX_PREDICATE_CHARS:
-        raise InputError(f"predicate must have at most {MAX_PREDICATE_CHARS} characters, got {len(text)}")
+        raise InputError(f"predicate must have at most {MAX_PREDICATE_CHARS} characters, got {len(text)}", "predicate")
     tokens, position, end = [], 0, len(text.rstrip())
     while position < end:
         match = TOKEN_PATTERN.match(text, position)
@@ -98,13 +98,15 @@ class _Parser:
 
     def predicate(self) -> Tree:
         if self.token.role == "end":
-            raise InputError(f"predicate must be such as {EXAMPLE_PREDICATE}, got nothing")
+            raise InputError(f"predicate must be such as {EXAMPLE_PREDICATE}, got nothing", "predicate")
         position, expression = self.token.position, self.expression(OR)
         if self.token.role != "end":
             raise _refusal(self.token.position, f"expected and, or, or the end, got {self.token}", self.stray_advice())
         tree = _check_tree(expression, position)
         if sum(1 for _ in linear_forms(tree)) > MAX_COMPARISONS:
-            raise InputError(f"predicate must have at most {MAX_COMPARISONS} comparisons with a or b, got more")
+            raise InputError(
+                f"predicate must have at most {MAX_COMPARISONS} comparisons with a or b, got more", "predicate"
+            )
         return tree
 
     def stray_advice(self) -> str:

@@ -1,4 +1,4 @@
-"""Is a region convex: decided, with two allowed points and one between them that is not as the witness.
+"""Decide whether a region is convex. The witness is two allowed points and a forbidden one between them.
 
 A region Q that contains (0, 0) and (1, 1) is convex exactly when (1) it contains the diagonal, (2) what it allows at
 each a is an interval, and (3) its upper end M is concave and, on each straight piece of M, the values a where the

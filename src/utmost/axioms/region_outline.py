@@ -1,4 +1,4 @@
-"""What a rule allows, as shapes to be drawn: cells with upright sides, and the bounds M and m as broken lines."""
+"""The region that a rule allows, as shapes for a chart: cells with vertical sides, and M and m as polygonal lines."""
 
 from __future__ import annotations
 

@@ -116,7 +116,9 @@ class Region:
                 distinct.append(line)
         if len(distinct) > MAX_LINES:
             limit_text = f"at most {MAX_LINES} lines, those of complements and of the reversed pair counted"
-            raise InputError(f"rule must have {limit_text}, got {len(distinct)}: take fewer comparisons or points")
+            raise InputError(
+                f"rule must have {limit_text}, got {len(distinct)}", "rule", "take fewer comparisons or points"
+            )
         return tuple(distinct)
 
     def column(self, a: Number) -> Column:

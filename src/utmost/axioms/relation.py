@@ -45,7 +45,9 @@ class Relation:
                 raise InputError(f"a pair of a relation must be two positions below {size}, got another number")
             if first == second:
                 name = label_text(self.labels[first])
-                raise InputError(f"a relation must be irreflexive, got a pair of {name} with itself: leave it out")
+                raise InputError(
+                    f"a relation must be irreflexive, got a pair of {name} with itself", hint="leave it out"
+                )
         object.__setattr__(self, "pairs", tuple(sorted(set(self.pairs))))
 
     def __len__(self) -> int:
@@ -182,7 +184,7 @@ def relation_from_pairs(pairs: Iterable[Sequence[Label]], labels: Iterable[Label
 def label_position(positions: Mapping[Label, int], label: Label) -> int:
     """Where a label stands, or an error that names it."""
     if label not in positions:
-        raise InputError(f"a pair of a relation must be of its labels, got {label_text(label)}: add it to them")
+        raise InputError(f"a pair of a relation must be of its labels, got {label_text(label)}", hint="add it to them")
     return positions[label]
 
 
@@ -204,12 +206,12 @@ def _read_relation(path: Path) -> Relation:
     try:
         rows = [row for row in csv.reader(io.StringIO(text)) if any(cell.strip() for cell in row)]
     except csv.Error:
-        raise InputError("relation must be a CSV file of lines i1,i2, got one that is not") from None
+        raise InputError("relation must be a CSV file of lines i1,i2, got one that is not", "relation") from None
     if not rows:
-        raise InputError("relation must be a CSV file of lines i1,i2, got none")
+        raise InputError("relation must be a CSV file of lines i1,i2, got none", "relation")
     for k, row in enumerate(rows, start=1):
         if len(row) != 2:
-            raise InputError(f"relation must be a CSV file of lines i1,i2, got {len(row)} cells in row {k}")
+            raise InputError(f"relation must be a CSV file of lines i1,i2, got {len(row)} cells in row {k}", "relation")
     return relation_from_pairs([[_parse_label(cell, k) for cell in row] for k, row in enumerate(rows, start=1)])
 
 
@@ -228,6 +230,8 @@ def _parse_label(cell: str, row: int) -> Label:
     """A label as written: a whole number if it is one, else short text that can be printed."""
     text = cell.strip()
     if not _is_printable(text):
-        raise InputError(f"relation must have labels of 1 to {MAX_LABEL_CHARS} printable characters: see row {row}")
+        raise InputError(
+            f"relation must have labels of 1 to {MAX_LABEL_CHARS} printable characters", "relation", f"see row {row}"
+        )
     is_integer = text.isascii() and text.lstrip("-").isdigit() and len(text) <= MAX_LABEL_DIGITS
     return int(text) if is_integer and str(int(text)) == text else text

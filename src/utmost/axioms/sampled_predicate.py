@@ -1,4 +1,4 @@
-"""Predicates that are Python functions, looked at on a grid of fractions.
+"""Predicates that are Python functions, evaluated on a grid of fractions.
 
 A failure found on the grid is a proof: its three points are checked by the function itself. No failure proves nothing
 beyond the grid, and the verdict says so.
@@ -35,7 +35,7 @@ class SampledPredicate:
     def __post_init__(self) -> None:
         """Refuse a grid that is none or takes for ever."""
         if not 2 <= self.steps <= MAX_GRID_STEPS:
-            raise InputError(f"steps of a grid must be from 2 to {MAX_GRID_STEPS}, got {self.steps}")
+            raise InputError(f"steps of a grid must be from 2 to {MAX_GRID_STEPS}, got {self.steps}", "steps")
 
     def __call__(self, a: Number, b: Number) -> bool:
         """q(a, b) as the function answers."""
@@ -45,9 +45,11 @@ class SampledPredicate:
             raise
         except Exception as problem:
             kind = type(problem).__name__
-            raise InputError(f"predicate must answer for all fractions in [0, 1], it raised {kind}") from None
+            raise InputError(
+                f"predicate must answer for all fractions in [0, 1], it raised {kind}", "predicate"
+            ) from None
         if answer is not True and answer is not False:
-            raise InputError(f"predicate must answer True or False, got {type(answer).__name__}")
+            raise InputError(f"predicate must answer True or False, got {type(answer).__name__}", "predicate")
         return answer
 
 

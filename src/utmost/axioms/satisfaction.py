@@ -1,4 +1,4 @@
-"""Does a channel meet a definition, for every related pair and every event: decided, with the worst event.
+"""Decide whether a channel meets a definition for every related pair and every event; find the worst event.
 
 KL10 Def. 2.1.3 asks that M(P(O|i₁)) ≥ P(O|i₂) for every event O and its complement. The profile f of the pair is the
 least concave curve above all events and is attained at its breakpoints; M is concave. So f − M is convex on each piece
@@ -22,9 +22,17 @@ from itertools import chain
 
 from utmost.axioms.curves import ZERO, Curve, Line
 from utmost.axioms.definition import Definition
-from utmost.axioms.divergence import MIN_PRECISE_DOUBLE, RELATIVE_ERROR, farthest_breakpoint, nearest_double
-from utmost.axioms.laws_in_powers_of_e import lowest_terms
-from utmost.axioms.profile import Profile, exact_law, profile, profiles
+from utmost.axioms.likelihood_ratio import lowest_terms
+from utmost.axioms.profile import (
+    MIN_PRECISE_DOUBLE,
+    RELATIVE_ERROR,
+    Profile,
+    exact_law,
+    farthest_breakpoint,
+    nearest_double,
+    profile,
+    profiles,
+)
 from utmost.channel import Channel, Mechanism, align_inputs
 from utmost.channel.channel import Label
 from utmost.exact import Number, sign

@@ -1,15 +1,17 @@
-"""Does a privacy definition satisfy KL10's axioms: transformation invariance (2.1.1) and choice (2.1.2).
+"""Decide whether a privacy definition satisfies KL10's axioms: transformation invariance (2.1.1) and choice (2.1.2).
 
 For each related pair let Q be what its rule allows for an event and for its complement, and, where the reversed pair is
 related too, what that one's rule allows. If every Q is convex both axioms hold: what a post-processing or a mixture
 makes of events are averages of events. If a Q is not convex and some mechanism meets the definition, each axiom fails
 on the two secrets by themselves (`counterexamples`), and on all secrets if the failing mechanisms can be continued to
-the others, which is tried. A definition that no mechanism meets satisfies both axioms, of nothing; some mechanism meets
-it exactly when every Q has (0, 0), which a mechanism with a single output needs, and needs no more.
+the others, which is tried. A definition that no mechanism meets satisfies both axioms trivially. Some mechanism meets
+it exactly when every Q contains (0, 0): a mechanism with a single output needs that and nothing more.
 
 KL10 Thm 2.2.5 and 2.3.1 say this of one predicate, its boundary left open; here boundaries are decided too. Their proof
 takes a mechanism of two secrets for one of all: where other pairs' predicates leave nothing, a predicate can be
 anything.
+
+The closure of a definition is the least one above it that satisfies both axioms.
 """
 
 from __future__ import annotations
@@ -26,15 +28,17 @@ from utmost.axioms.counterexamples import (
     mixture_counterexample,
     processing_counterexample,
 )
-from utmost.axioms.curves import Curve
+from utmost.axioms.curves import Curve, Point, curve_from_points, pointwise_minimum
 from utmost.axioms.definition import TWO_SECRETS, Definition
-from utmost.axioms.pair_rules import AllowedPairs, Rule
+from utmost.axioms.pair_rules import DIAGONAL, TRIVIAL_BOUND, AllowedPairs, Rule
 from utmost.axioms.predicate import Predicate
 from utmost.axioms.region_convexity import ConvexityGap
+from utmost.axioms.regions import Column, Region
 from utmost.axioms.relation import Relation
 from utmost.axioms.sampled_predicate import SampledPredicate
 from utmost.channel import Channel
 from utmost.errors import InputError
+from utmost.exact import Number
 from utmost.spaces.space import Pair
 
 ZERO = Fraction(0)
@@ -117,7 +121,8 @@ def soundness(candidate: Candidate | Rule) -> Verdict:
     if not isinstance(candidate, Candidate | Curve | Predicate | SampledPredicate):
         raise InputError(
             "candidate must be a rule: a curve, or a text read by parse_privacy_predicate, got "
-            f"{type(candidate).__name__}"
+            f"{type(candidate).__name__}",
+            "candidate",
         )
     full_candidate = candidate if isinstance(candidate, Candidate) else Candidate(TWO_SECRETS, candidate)
     if not all(allowed_pairs(ZERO, ZERO) for _, allowed_pairs in full_candidate.cases):
@@ -190,3 +195,82 @@ def _meets_definition(mechanism: Channel, like_second: list[bool], candidate: Ca
         forbidden_event(mechanism, x, y, AllowedPairs(candidate.rule(x, y))) is None
         for x, y in representative_pairs.values()
     )
+
+
+ONE = Fraction(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Closure:
+    """The bound of the least sound definition; `certain` if it is known everywhere, not on a grid alone.
+
+    `attained`: every point that the bound allows is needed; if not, part of its boundary is only approached.
+    """
+
+    bound: Curve
+    attained: bool
+    certain: bool
+
+
+def closure(rule: Rule, reverse_rule: Rule | None = None) -> Closure:
+    """The closure of what a rule, and one for the reversed pair, allow. Of nothing, it is M(a) = a: constants only.
+
+    >>> str(closure(curve_from_points([(0, 0), ("1/2", "1/4"), (1, 1)])).bound)
+    '0 0, 1 1'
+    >>> str(closure(curve_from_points([(0, "1/2"), ("1/4", "1/2"), ("1/2", 1), (1, 1)])).bound)
+    '0 1/2, 1/2 1, 1 1'
+    """
+    allowed_pairs = AllowedPairs(rule, reverse_rule)
+    if not allowed_pairs(ZERO, ZERO):
+        return Closure(DIAGONAL, True, True)
+    if not allowed_pairs.certain:
+        return Closure(allowed_pairs.grid.closure(), False, False)
+    if (bound := allowed_pairs.bound) is not None:
+        return Closure(bound, True, True)
+    if isinstance(rule, Curve) and reverse_rule is None and DIAGONAL.below(rule).amount <= 0:
+        return _curve_closure(pointwise_minimum([rule, TRIVIAL_BOUND]))
+    return _region_closure(allowed_pairs.region)
+
+
+def _curve_closure(curve: Curve) -> Closure:
+    """The closure of b ≤ M(a) where a ≤ M(a) ≤ 1: the hull of M. M attains its corners, but perhaps not at a jump."""
+    bound = curve.hull
+    attained = bound.at_zero == bound.points[0][1] or bound.lines[0] == curve.lines[0]
+    return Closure(bound, attained, True)
+
+
+def _region_closure(region: Region) -> Closure:
+    """The least concave function above the upper end, and is each of its corners attained."""
+    columns = region.columns
+    highest = [max(_upper_values(region, k)) for k in range(0, len(columns), 2)]
+    start = _column_top(columns[0])
+    limit = max([start, *_strip_limit(region, 1, 0)])
+    outline = curve_from_points([(ZERO, limit), *zip(region.breakpoints[1:], highest[1:], strict=True)], start, ONE)
+    bound = outline.hull
+    corners = [(ZERO, start), *bound.points[1:]]
+    return Closure(bound, all(region(*corner) for corner in corners) and _is_jump_attained(region, bound), True)
+
+
+def _upper_values(region: Region, k: int) -> list[Number]:
+    """The upper end at the even column k, and its limits from both sides, and a itself, which the hull contains."""
+    return [_column_top(region.columns[k]), *_strip_limit(region, k - 1, 1), *_strip_limit(region, k + 1, 0)]
+
+
+def _column_top(column: Column) -> Number:
+    return column.argument if column.top is None else max(column.argument, column.top.value)
+
+
+def _strip_limit(region: Region, k: int, side: int) -> list[Number]:
+    """The limit of the upper end at one side of the open strip k, if there is such a strip and it allows anything."""
+    has_limit = 0 < k < len(region.columns) and region.columns[k].top is not None
+    return [region.limits(k)[side]] if has_limit else []
+
+
+def _is_jump_attained(region: Region, bound: Curve) -> bool:
+    """Where the bound jumps at 0: is its first straight piece allowed all the way to 0."""
+    first: Point = bound.points[0]
+    if bound.at_zero == first[1]:
+        return True
+    top, limits = region.columns[1].top, region.limits(1)
+    slope = (limits[1] - limits[0]) / region.breakpoints[1]
+    return top is not None and top.attained and limits[0] == first[1] and slope == bound.lines[0][0]

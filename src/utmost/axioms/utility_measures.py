@@ -1,6 +1,6 @@
 """Measures of utility, and whether they respect generality: μ(M) ≥ μ(M·A) for every A (KL10 Axiom 3.1.4, §3.2).
 
-Processing an answer further cannot add to what it tells, so a measure that rewards it measures something else. |det|
+Processing an answer further adds no information, so a measure of utility must not rise. |det|
 and μ_Dob respect the axiom (KL10 Example 3.2.2, App. A). The negative expected loss of an answer *as it is* does not:
 `rename_counterexample` produces the mechanism and the processing. That of an answer *as its consumer reads it best*
 does.
@@ -45,8 +45,9 @@ def negative_expected_loss(loss: TableLike) -> Measure:
         costs = check_table(loss, len(source.inputs), "loss")
         if costs.shape != source.rows.shape:
             raise InputError(
-                f"loss must have {len(source.outputs)} columns, one for each output, got {costs.shape[1]}: output k is "
-                "read as action k"
+                f"loss must have {len(source.outputs)} columns, one for each output, got {costs.shape[1]}: "
+                "output k is read as action k",
+                "loss",
             )
         return -sum((a * b for a, b in zip(costs.flat, source.rows.flat, strict=True)), Fraction(0))
 
@@ -67,8 +68,9 @@ def absolute_determinant(mechanism: Channel | Mechanism) -> Number:
     source = exact_channel(mechanism)
     if len(source.inputs) != len(source.outputs):
         raise InputError(
-            f"a determinant needs as many outputs as inputs, got {len(source.inputs)} inputs and {len(source.outputs)} "
-            "outputs: take another measure, such as Dobrushin's"
+            f"a determinant needs as many outputs as inputs, got {len(source.inputs)} inputs and "
+            f"{len(source.outputs)} outputs",
+            hint="take another measure, such as Dobrushin's",
         )
     value = _determinant(source.rows)
     return value if sign(value) >= 0 else -value

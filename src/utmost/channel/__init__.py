@@ -14,6 +14,7 @@ from utmost.channel.channel import (
     merge,
     mix,
 )
+from utmost.channel.files import read_channel, write_channel
 from utmost.channel.privacy import PrivacyLoss, is_private, least_epsilon
 
 __all__ = [
@@ -33,4 +34,6 @@ __all__ = [
     "least_epsilon",
     "merge",
     "mix",
+    "read_channel",
+    "write_channel",
 ]

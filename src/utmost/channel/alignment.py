@@ -47,7 +47,7 @@ def align_exact_inputs(mechanism: Channel | Mechanism, space: Space) -> Channel:
     source = align_inputs(mechanism, space)
     if not source.exact:
         raise InputError(
-            "this question needs a channel with exact entries: write them as fractions or decimals in text"
+            "this question needs a channel with exact entries", hint="write them as fractions or decimals in text"
         )
     return source
 

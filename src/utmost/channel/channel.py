@@ -35,7 +35,7 @@ class Channel:
         """Check the shape, the labels and the rows; read entries that are text."""
         for name in ("inputs", "outputs", "rows"):
             if not isinstance(getattr(self, name), Iterable) or isinstance(getattr(self, name), Channel):
-                raise ChannelError(f"{name} must be a list, got {type(getattr(self, name)).__name__}")
+                raise ChannelError(f"{name} must be a list, got {type(getattr(self, name)).__name__}", name)
         width = _check_width(self.rows)
         for name, count in (("inputs", len(self.rows)), ("outputs", width)):
             object.__setattr__(self, name, _check_labels(getattr(self, name), count, name))
@@ -92,7 +92,7 @@ class Channel:
         labels = tuple(inputs)
         positions = [_label_position(self.inputs, x, "input") for x in labels]
         if not positions:
-            raise InputError("inputs must name at least one input to keep")
+            raise InputError("inputs must name at least one input to keep", "inputs")
         return trusted_channel(labels, self.outputs, self.rows[positions])
 
     def in_order(self) -> Channel:
@@ -156,7 +156,9 @@ def entries(rows: Matrix | Sequence[Sequence[object]], inputs: Sequence[Label]) 
     """A new matrix of the entries: float64 if they are floats, objects if they are exact."""
     if any(isinstance(value, float) for row in rows for value in row):
         if not all(isinstance(value, float) or value in (0, 1) for row in rows for value in row):
-            raise ChannelError("entries must be all exact or all floats: a float beside a fraction is an accident")
+            raise ChannelError(
+                "entries must be all exact or all floats: a float beside a fraction is an accident", "entries"
+            )
         return np.array(rows, dtype=float)
     matrix = np.empty((len(rows), len(rows[0])), dtype=object)
     for x, row in enumerate(rows):
@@ -166,7 +168,7 @@ def entries(rows: Matrix | Sequence[Sequence[object]], inputs: Sequence[Label]) 
 
 def _check_width(rows: Matrix | Sequence[Sequence[object]]) -> int:
     if not isinstance(rows, np.ndarray | Sequence) or not all(isinstance(row, np.ndarray | Sequence) for row in rows):
-        raise ChannelError("rows must be lists of entries, one for each input, got something else")
+        raise ChannelError("rows must be lists of entries, one for each input, got something else", "rows")
     if not len(rows) or not len(rows[0]):
         raise ChannelError("a channel must have at least one input and one output")
     for x, row in enumerate(rows):
@@ -223,7 +225,7 @@ def mix(first: Channel | Mechanism, second: Channel | Mechanism, weight: object)
     first, second = _with_same_inputs(first, second, "mixed")
     share = rational(weight, "weight")
     if not 0 <= share <= 1:
-        raise InputError(f"weight must be in [0, 1], got {share}")
+        raise InputError(f"weight must be in [0, 1], got {share}", "weight")
     outputs = tuple(dict.fromkeys(first.outputs + second.outputs))
     exact = first.exact and second.exact
     matrix = np.full((len(first.inputs), len(outputs)), Fraction(0) if exact else 0.0, dtype=object if exact else float)
@@ -249,7 +251,7 @@ def choice(first: Channel | Mechanism, second: Channel | Mechanism, weight: obje
     first, second = _with_same_inputs(first, second, "chosen between")
     share = rational(weight, "weight")
     if not 0 <= share <= 1:
-        raise InputError(f"weight must be in [0, 1], got {share}: it is the probability of the first channel")
+        raise InputError(f"weight must be in [0, 1], got {share}: it is the probability of the first channel", "weight")
     outputs = [f"{k}:{y}" for k, source in enumerate((first, second), 1) for y in source.outputs]
     if first.exact and second.exact:
         return trusted_channel(first.inputs, outputs, np.hstack([first.rows * share, second.rows * (1 - share)]))
@@ -321,7 +323,7 @@ def channel_entry(source: Channel, x: int, y: int) -> Number:
     """One entry of an exact channel, by position."""
     if not source.exact:
         raise InputError(
-            "this question needs a channel with exact entries: write them as fractions or decimals in text"
+            "this question needs a channel with exact entries", hint="write them as fractions or decimals in text"
         )
     value: Number = source.rows[x, y]
     return value

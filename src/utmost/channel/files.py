@@ -15,8 +15,7 @@ from typing import Any
 
 from utmost.channel.channel import Channel, Label, channel
 from utmost.errors import ChannelError, InputError
-from utmost.exact.atomic_file import write_file
-from utmost.exact.readable_file import check_no_named_pipe
+from utmost.exact.files import check_no_named_pipe, write_file
 
 MAX_FILE_BYTES = 1 << 26  # bytes
 INTEGER_PATTERN = re.compile(r"-?(0|[1-9]\d*)")
@@ -40,7 +39,7 @@ def read_channel(path: str | Path) -> Channel:
     try:
         return reader(text)
     except InputError as error:
-        raise ChannelError(f"{name}: {error}") from None
+        raise ChannelError(error.message, error.field, error.hint, context=name) from None
 
 
 def write_channel(source: Channel, path: str | Path) -> None:
@@ -99,12 +98,12 @@ def from_document(document: Any) -> Channel:
         raise ChannelError("a channel's JSON must be one object with inputs, outputs and rows")
     rows = document["rows"]
     if not all(isinstance(row, list) and row for row in rows):
-        raise ChannelError("rows must be a list of non-empty lists")
+        raise ChannelError("rows must be a list of non-empty lists", "rows")
     labels: dict[str, list[Label] | None] = {}
     for key in ("inputs", "outputs"):
         labels[key] = document.get(key)
         if labels[key] is not None and not _are_labels(labels[key]):
-            raise ChannelError(f"{key} must be a list of names or whole numbers")
+            raise ChannelError(f"{key} must be a list of names or whole numbers", key)
     return channel(rows, labels["inputs"], labels["outputs"])
 
 
@@ -124,5 +123,5 @@ def read_label(cell: str) -> Label:
     """A label as written: a whole number if it is one, else text that can be printed."""
     text = cell.strip()
     if not text.isprintable():
-        raise ChannelError("labels must be printable text, got one with control characters")
+        raise ChannelError("labels must be printable text, got one with control characters", "labels")
     return int(text) if INTEGER_PATTERN.fullmatch(text) and len(text) < 19 else text

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from utmost.channel.alignment import align_inputs
 from utmost.channel.channel import Channel, Label, Mechanism, trusted_channel
 from utmost.errors import InputError, UndecidedError
-from utmost.exact import Level, Number, Real, ball, exponential, power, refine_double, sign
+from utmost.exact import Level, Number, Real, ball, exponential, power, privacy_levels, refine_double, sign
 from utmost.exact.reals import prime_exponents, value_of
 from utmost.exact.working_precision import working_precision
 from utmost.spaces import Space
@@ -73,6 +73,14 @@ class PrivacyLoss:
         if isinstance(self.distance, Real):
             return _product_of_roots(self.ratio, self.distance)
         return 1 / self.ratio if isinstance(self.ratio, Real) and self.distance == 1 else None
+
+    @property
+    def level(self) -> Level | None:
+        """The least level of the channel where it can be written exactly."""
+        if self.exponent is not None:
+            return privacy_levels.epsilon(self.exponent)
+        least_alpha = self.alpha
+        return None if least_alpha is None else privacy_levels.alpha(least_alpha)
 
     def within(self, level: Level) -> bool:
         """Is the channel private at this level: decided, not estimated."""

@@ -1,22 +1,57 @@
-"""Write charts as files, with one style and one form of title."""
+"""Write charts as files, with one style and one form of title.
+
+Each picture carries a mark, by which a later run knows that utmost wrote it and may replace it.
+"""
 
 from __future__ import annotations
 
 import io
 import json
+import struct
+import zlib
 from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from utmost.charts.picture_marks import mark_picture
 from utmost.errors import InputError
-from utmost.exact.atomic_file import write_file
+from utmost.exact.files import write_file
 from utmost.exact.plain_text import escape_script
 
 if TYPE_CHECKING:
     import altair as alt
 
+
+SVG_MARK = b'<svg data-generator="utmost"'
+HTML_MARK = b'<meta name="generator" content="utmost">'
+PNG_TEXT = b"tEXtSoftware\0utmost"  # a chunk of PNG: its type, a keyword and a text
+PNG_MARK = struct.pack(">I", len(PNG_TEXT) - 4) + PNG_TEXT + struct.pack(">I", zlib.crc32(PNG_TEXT))
+PNG_HEADER_BYTES = 33  # the signature, and the first chunk
+
+
+def mark_picture(content: bytes, suffix: str) -> bytes:
+    """The picture with its mark; it looks the same.
+
+    >>> mark_picture(b"<svg></svg>", ".svg")
+    b'<svg data-generator="utmost"></svg>'
+    """
+    if suffix == ".png":
+        return content[:PNG_HEADER_BYTES] + PNG_MARK + content[PNG_HEADER_BYTES:]
+    place, mark = (b"<svg", SVG_MARK) if suffix == ".svg" else (b"<head>", b"<head>" + HTML_MARK)
+    return content.replace(place, mark, 1)
+
+
+def is_marked(start: bytes, suffix: str) -> bool:
+    """Has a picture the mark, told by how it begins."""
+    if suffix == ".png":
+        return start[PNG_HEADER_BYTES:].startswith(PNG_MARK)
+    return start.startswith(SVG_MARK) if suffix == ".svg" else HTML_MARK in start
+
+
 FONT = "Helvetica, Arial, DejaVu Sans, sans-serif"
+NUMBER_LOCALE = {  # thin spaces between groups of three digits and a minus sign, as in texts (`reports.numbers`)
+    "number": {"decimal": ".", "thousands": "\u202f", "grouping": [3], "currency": ["", ""], "minus": "−"}
+}
+VALUE_FORMAT = ",.9~r"  # of a number in a tooltip or at a tick: up to nine digits, grouped, no exponent
 ACTIONS = {"source": False, "compiled": False, "editor": False}  # of the menu beside a chart in a page
 MAX_SUBTITLE_CHARS = 96  # of a line below a title
 PNG_SCALE = 2  # pixels of a .png for each unit of the chart
@@ -26,7 +61,7 @@ def save_chart(chart: alt.TopLevelMixin, path: str | Path) -> None:
     """Write a chart as .svg, .png or .html, by the file's ending; the .html holds all it needs, no network."""
     kind: Any = Path(path).suffix.lower().lstrip(".")
     if kind not in ("svg", "png", "html"):
-        raise InputError(f'a picture must be .svg, .png or .html, got "{Path(path).name[:60]}": rename it')
+        raise InputError(f'a picture must be .svg, .png or .html, got "{Path(path).name[:60]}"', hint="rename it")
     content = _chart_page(chart) if kind == "html" else _chart_picture(chart, kind)
     write_file(path, mark_picture(content, f".{kind}"))
 
@@ -62,9 +97,9 @@ def add_title(title: str, subtitle: str) -> alt.TitleParams:
 
 
 def apply_style(chart: Any) -> Any:
-    """The style of all charts: white ground, light axes."""
+    """The style of all charts: white ground, light axes, digits grouped as texts group them."""
     return (
-        chart.configure(font=FONT, background="white", padding=14)
+        chart.configure(font=FONT, background="white", padding=14, locale=NUMBER_LOCALE)
         .configure_view(stroke=None)
         .configure_axis(
             labelFontSize=11, titleFontSize=12, titleFontWeight="normal", domainColor="#999", tickColor="#999"

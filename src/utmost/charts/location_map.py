@@ -12,20 +12,11 @@ if TYPE_CHECKING:
     import altair as alt
 
     from utmost.channel import Channel
-    from utmost.spaces import Label, Space
+    from utmost.spaces import Label
 
 MAX_FULL_GRID_PLACES = 25  # places of a grid up to which every place has its map
 TOTAL_WIDTH_PIXELS = 620  # width of all maps together
 MAX_CELL_PIXELS, MIN_CELL_PIXELS = 52, 4
-
-
-def rows_and_columns(space: Space) -> tuple[int, int] | None:
-    """The rows and columns of a grid, scaled or not; None for another space."""
-    from utmost.spaces.compound_spaces import ScaledShape
-    from utmost.spaces.standard_spaces import Grid
-
-    shape = space.shape.base.shape if isinstance(space.shape, ScaledShape) else space.shape
-    return (shape.rows, shape.columns) if isinstance(shape, Grid) else None
 
 
 def location_maps(
@@ -64,13 +55,13 @@ def _check_channel(channel: Channel, rows: int, columns: int) -> None:
     unknown_outputs = set(channel.outputs) - set(channel.inputs)
     if unknown_outputs:
         raise InputError(
-            f"a map needs outputs that are places, got {len(unknown_outputs)} that are not: draw a heat map"
+            f"a map needs outputs that are places, got {len(unknown_outputs)} that are not", hint="draw a heat map"
         )
 
 
 def _input_index(channel: Channel, label: Label) -> int:
     if label not in channel.inputs:
-        raise InputError(f"inputs of a map must be inputs of the channel, got {label!r}")
+        raise InputError(f"inputs of a map must be inputs of the channel, got {label!r}", "inputs")
     return channel.inputs.index(label)
 
 

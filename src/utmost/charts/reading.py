@@ -1,4 +1,4 @@
-"""Chart of a released number read by a consumer: prior, likelihood, posterior and remap."""
+"""Charts of a released number read by consumers: prior, likelihood, posterior, remap; several posteriors in panels."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from utmost.charts.curves import PALETTE
-from utmost.charts.export import add_title, apply_style
+from utmost.charts.export import VALUE_FORMAT, add_title, apply_style
 
 if TYPE_CHECKING:
     import altair as alt
 
-PANEL_WIDTH, BELIEF_HEIGHT, REMAP_HEIGHT = 620, 250, 190
+
+PANEL_WIDTH = 620
+BELIEF_HEIGHT, REMAP_HEIGHT = 250, 190
 MAX_CURVE_POINTS = 500  # where there are more, each stands for the highest of its neighbours
 MAX_MARKED_POINTS = 40  # points of a curve up to which each has a dot
 MAX_LABELLED_POINTS = 12  # points up to which each has its number below
@@ -54,11 +56,21 @@ class CellData:
     interval: tuple[float, float]
 
 
-def reading_chart(data: ReadingData, title: str, subtitle: str = "", *, x: str = "") -> alt.TopLevelMixin:
-    """Three curves over one axis with the value and its estimate marked; below them the estimate for every answer."""
+def reading_chart(
+    data: ReadingData,
+    title: str,
+    subtitle: str = "",
+    *,
+    x: str = "",
+    labels: tuple[str, str] = ("released", "read as"),
+) -> alt.TopLevelMixin:
+    """Three curves over one axis with the value and its estimate marked; below them the estimate for every answer.
+
+    `labels` stand beside the two marks.
+    """
     import altair as alt
 
-    panels = [_belief_panel(data, "" if data.remap else x)]
+    panels = [_belief_panel(data, "" if data.remap else x, labels)]
     if data.remap:
         panels.append(_remap_panel(data, x))
     return apply_style(alt.vconcat(*panels, spacing=18, title=add_title(title, subtitle)))  # type: ignore[no-any-return]
@@ -71,11 +83,11 @@ def _value_axis(data: ReadingData, title: str) -> alt.X:
     step = data.x[1] - data.x[0] if len(data.x) > 1 else 1
     axis = alt.Axis(grid=False, tickCount=10, tickMinStep=step, labelOverlap=True)
     if len(data.x) <= MAX_LABELLED_POINTS:
-        axis = alt.Axis(grid=False, values=list(data.x), format=".6~g")
+        axis = alt.Axis(grid=False, values=list(data.x), format=VALUE_FORMAT)
     return alt.X("x:Q", scale=alt.Scale(domain=data.domain, nice=False, zero=False), title=title or None, axis=axis)
 
 
-def _belief_panel(data: ReadingData, title: str) -> Any:
+def _belief_panel(data: ReadingData, title: str, labels: tuple[str, str]) -> Any:
     import altair as alt
 
     x_axis = _value_axis(data, title)
@@ -97,7 +109,7 @@ def _belief_panel(data: ReadingData, title: str) -> Any:
         layers.append(curve.mark_line(strokeWidth=2.2).encode(color=colour, strokeDash=dash))
         if len(data.x) <= MAX_MARKED_POINTS:
             layers.append(curve.mark_point(filled=True, size=26, opacity=1).encode(color=colour))
-    return alt.layer(*layers, *_value_marks(data, x_axis)).properties(width=PANEL_WIDTH, height=BELIEF_HEIGHT)
+    return alt.layer(*layers, *_value_marks(data, x_axis, labels)).properties(width=PANEL_WIDTH, height=BELIEF_HEIGHT)
 
 
 def _legend() -> alt.Legend:
@@ -117,8 +129,8 @@ def thin_points(data: ReadingData, max_points: int = MAX_CURVE_POINTS) -> list[d
     ]
 
 
-def _value_marks(data: ReadingData, x_axis: Any) -> list[Any]:
-    """The interval as a bar at the foot, the value dashed, the estimate solid, both with their names at the top."""
+def _value_marks(data: ReadingData, x_axis: Any, labels: tuple[str, str]) -> list[Any]:
+    """The interval as a bar at the foot, the value dashed, the estimate solid, both with their labels at the top."""
     import altair as alt
 
     low, high = data.interval
@@ -127,23 +139,14 @@ def _value_marks(data: ReadingData, x_axis: Any) -> list[Any]:
     layers = [foot.encode(x=x_axis, x2="to:Q", y=alt.value(BELIEF_HEIGHT - 3))]
     value_is_left = data.value <= data.estimate
     for label, value, colour, dash, on_left in (
-        ("released", data.value, "#222", [4, 3], value_is_left),
-        ("read as", data.estimate, COLOURS["posterior"], [1, 0], not value_is_left),
+        (labels[0], data.value, "#222", [4, 3], value_is_left),
+        (labels[1], data.estimate, COLOURS["posterior"], [1, 0], not value_is_left),
     ):
-        point = alt.Chart(alt.InlineData(values=[{"x": value, "text": f"{label} {axis_number(value)}"}]))
+        point = alt.Chart(alt.InlineData(values=[{"x": value, "text": label}]))
         layers.append(point.mark_rule(color=colour, strokeDash=dash, strokeWidth=1.6).encode(x=x_axis))
         text = point.mark_text(color=colour, align="right" if on_left else "left", dx=-5 if on_left else 5, fontSize=12)
         layers.append(text.encode(x=x_axis, y=alt.value(-8), text="text:N"))
     return layers
-
-
-def axis_number(value: float) -> str:
-    """A value as the axes write it.
-
-    >>> axis_number(2345678901.0), axis_number(46.60169)
-    ('2,345,678,901', '46.6017')
-    """
-    return f"{value:,.0f}" if value == round(value) and abs(value) < 1e15 else f"{value:.6g}"
 
 
 def _remap_panel(data: ReadingData, title: str) -> Any:
@@ -201,3 +204,58 @@ def cell_chart(cells: Sequence[CellData], title: str, subtitle: str = "", *, x: 
     dots = base.mark_point(filled=True, size=70, color=PALETTE[0], opacity=1).encode(x="estimate:Q")
     chart = alt.layer(bars, strokes, dots).properties(width=PANEL_WIDTH, height=CELL_ROW_HEIGHT * len(cells))
     return apply_style(chart.properties(title=add_title(title, subtitle)))  # type: ignore[no-any-return]
+
+
+PANEL_HEIGHT = 108
+
+
+@dataclass(frozen=True, slots=True)
+class BeliefPanel:
+    """A consumer: name, posterior probability chances[k] of counts[k], and estimate."""
+
+    name: str
+    counts: tuple[int, ...]
+    chances: tuple[float, ...]
+    estimate: int
+
+
+def belief_chart(answer: int, consumers: Sequence[BeliefPanel], title: str, subtitle: str = "") -> alt.TopLevelMixin:
+    """One panel a consumer over a common axis of counts: posterior as bars, the answer dashed, the estimate solid."""
+    import altair as alt
+
+    low, high = min(c.counts[0] for c in consumers), max(c.counts[-1] for c in consumers)
+    scale = alt.Scale(domain=[low, high], nice=False)
+    panels = [
+        _panel(consumer, answer, scale, PALETTE[k % len(PALETTE)], k == len(consumers) - 1)
+        for k, consumer in enumerate(consumers)
+    ]
+    return apply_style(alt.vconcat(*panels, spacing=14, title=add_title(title, subtitle)))  # type: ignore[no-any-return]
+
+
+def _panel(consumer: BeliefPanel, answer: int, scale: Any, colour: str, is_last: bool) -> Any:
+    import altair as alt
+
+    rows = [{"count": k, "chance": p} for k, p in zip(consumer.counts, consumer.chances, strict=True)]
+    axis = alt.Axis(grid=False, format=",d") if is_last else None
+    x_axis = alt.X("count:Q", scale=scale, axis=axis, title="count" if is_last else None)
+    y_axis = alt.Y(
+        "chance:Q",
+        title=None,
+        axis=alt.Axis(gridColor="#eee", domain=False, ticks=False, tickCount=3, format="%", minExtent=36),
+    )
+    step = PANEL_WIDTH / max(len(rows), 1)
+    bars = (
+        alt.Chart(alt.InlineData(values=rows))
+        .mark_bar(color=colour, opacity=0.55, width=max(step * 0.8, 1))
+        .encode(x=x_axis, y=y_axis)
+    )
+    lines = [_rule(answer, x_axis, "#222", [4, 3]), _rule(consumer.estimate, x_axis, colour, [1, 0])]
+    heading = alt.TitleParams(consumer.name, anchor="start", fontSize=12, fontWeight="normal", offset=4)
+    return alt.layer(bars, *lines).properties(width=PANEL_WIDTH, height=PANEL_HEIGHT, title=heading)
+
+
+def _rule(count: int, x_axis: Any, colour: str, dash: list[int]) -> Any:
+    import altair as alt
+
+    chart = alt.Chart(alt.InlineData(values=[{"count": count}]))
+    return chart.mark_rule(color=colour, strokeDash=dash, strokeWidth=2).encode(x=x_axis)

@@ -79,7 +79,9 @@ def simplex_chart(
     import altair as alt
 
     if len(labels) != 3:
-        raise InputError(f"a triangle shows three secrets, got {len(labels)}: use a heat map, or tetrahedron for four")
+        raise InputError(
+            f"a triangle shows three secrets, got {len(labels)}", hint="use a heat map, or tetrahedron for four"
+        )
     layers = [_triangle_frame(labels), *_constraint_lines(labels, ratios)]
     if region:
         layers.append(_region_layer(_order_corners(region)))

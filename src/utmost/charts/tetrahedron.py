@@ -67,7 +67,9 @@ def tetrahedron_chart(
     import altair as alt
 
     if len(labels) != 4:
-        raise InputError(f"a tetrahedron shows four secrets, got {len(labels)}: use simplex for three, or a heat map")
+        raise InputError(
+            f"a tetrahedron shows four secrets, got {len(labels)}", hint="use simplex for three, or a heat map"
+        )
     points = [*region, *(p.point for p in posteriors)]
     views = [FULL_VIEW, *([_view_around(project(points))] if points else [])]
     panels = []

@@ -44,7 +44,7 @@ def run(arguments: Sequence[str]) -> int:
 def _run_command(arguments: Sequence[str]) -> int:
     """The command itself: the parser's own `Exit` comes back as a code."""
     from utmost.cli.app import app
-    from utmost.exact.command_files import record_files
+    from utmost.exact.files import record_files
 
     try:
         with record_files():

@@ -30,40 +30,56 @@ from utmost.cli import (
     serve,
     studio,
 )
+from utmost.cli.family_help import FamilyCommand
+from utmost.cli.options import CommandGroup
 
+SUMMARY = "Differentially private releases, provably as useful as the guarantee allows."
+COMMANDS_BY_ROLE = {
+    "Start": {"demo": demo},
+    "Curator (publish a table)": {
+        "release": release,
+        "budget": budget,
+        "calibrate": calibrate,
+        "continuous": continuous,
+        "obfuscate": obfuscate,
+        "studio": studio,
+        "serve": serve,
+    },
+    "Analyst (read a release)": {"estimate": estimate, "recover": recover},
+    "Designer (choose a mechanism)": {
+        "mechanism": mechanism,
+        "optimal": optimal,
+        "type": privacy_type,
+        "refine": refine,
+        "generalize": generalize,
+        "loss": loss,
+    },
+    "Auditor (test a guarantee)": {
+        "check": check,
+        "definition": definition,
+        "audit": audit,
+        "precision": precision,
+    },
+    "Papers": {"papers": papers},
+}
 app = typer.Typer(
     name="utmost",
-    help="Differentially private releases, provably as useful as the guarantee allows.",
+    cls=CommandGroup,
+    help=SUMMARY,
     epilog="Every command takes --json. Start with: utmost demo",
+    subcommand_metavar="COMMAND",
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"], "max_content_width": 100},
 )
-for name, module in {
-    "demo": demo,
-    "release": release,
-    "estimate": estimate,
-    "obfuscate": obfuscate,
-    "recover": recover,
-    "mechanism": mechanism,
-    "optimal": optimal,
-    "type": privacy_type,
-    "check": check,
-    "refine": refine,
-    "generalize": generalize,
-    "loss": loss,
-    "papers": papers,
-    "studio": studio,
-    "audit": audit,
-}.items():
-    app.command(name, epilog=module.EXAMPLES)(module.command)
-app.add_typer(budget.app, name="budget")
-app.add_typer(calibrate.app, name="calibrate")
-app.add_typer(continuous.app, name="continuous")
-app.add_typer(definition.app, name="definition")
-app.add_typer(precision.app, name="precision")
-app.add_typer(serve.app, name="serve")
+for role, modules in COMMANDS_BY_ROLE.items():
+    for name, module in modules.items():
+        if hasattr(module, "app"):
+            app.add_typer(module.app, name=name, rich_help_panel=role)
+        else:
+            command_class = getattr(module, "COMMAND_CLASS", FamilyCommand)
+            app.command(name, cls=command_class, epilog=module.EXAMPLES, rich_help_panel=role)(module.command)
 
 
 def _print_version(show_version: bool) -> None:
@@ -72,13 +88,13 @@ def _print_version(show_version: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(invoke_without_command=True)
+@app.callback(invoke_without_command=True, help=SUMMARY)
 def root(
     context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", help="Show the version.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Differentially private releases, provably as useful as the guarantee allows."""
+    """Print the help where no command is named."""
     if context.invoked_subcommand is None:
         print(context.get_help())

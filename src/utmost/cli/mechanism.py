@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cache
+from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
-from utmost.cli.mechanism_builders import OPTIONS_BY_MECHANISM, MechanismChoice, choose_mechanism
 from utmost.cli.options import (
     CHANNEL_ENDINGS,
     CHART_ENDINGS,
@@ -16,13 +18,14 @@ from utmost.cli.options import (
     OutputOption,
     PlotOption,
     check_ending,
+    required_level,
     save_channel,
+    save_plot,
 )
 from utmost.errors import InputError
 
 if TYPE_CHECKING:
-    from utmost.channel import Channel, PrivacyLoss
-    from utmost.exact import Level
+    from utmost.mechanisms.mechanism_kind import BuiltMechanism, Option
 
 EXAMPLES = (
     "Examples: utmost mechanism geometric --size 5 --alpha 1/2;  "
@@ -36,56 +39,115 @@ SAMPLES_PER_CHUNK = 1 << 18  # draws between two lines of progress
 OptionalText = str | None
 
 
+class MechanismCommand(TyperCommand):
+    """The command with the options of all mechanisms. They are looked up when it is parsed: they load the mathematics.
+
+    Their values come to `command` in `context.obj`, by the names of the options.
+    """
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The name, the options of the mechanisms, then those of every mechanism."""
+        from utmost.mechanisms import registry
+
+        name, *common = super().get_params(ctx)
+        name.help = f"{', '.join(registry.names())}, or a channel: .csv or .json."  # type: ignore[attr-defined]
+        return [name, *_parsed_options(tuple(registry.options())), *common]
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command."""
+        from utmost.mechanisms import registry
+
+        values = {option.name: ctx.params.pop(_parameter_name(option)) for option in registry.options()}
+        given = {name: value for name, value in values.items() if value is not None and value is not False}
+        ctx.obj = {name: "yes" if value is True else value for name, value in given.items()}
+        return super().invoke(ctx)
+
+
+COMMAND_CLASS = MechanismCommand
+
+
+@cache
+def _parsed_options(options: tuple[Option, ...]) -> list[Any]:
+    """Options as the parser has them: those of a command with one parameter for each."""
+
+    def function() -> None: ...
+
+    parameters = [
+        Parameter(_parameter_name(option), Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+        for option in options
+        for default, annotation in [_option_annotation(option)]
+    ]
+    function.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    app = typer.Typer(add_completion=False)
+    app.command()(function)
+    return typer.main.get_command(app).params
+
+
+def _option_annotation(option: Option) -> tuple[Any, Any]:
+    """Default and annotation of a parameter."""
+    if option.placeholder is None:
+        return False, Annotated[bool, typer.Option(f"--{option.name}", help=option.help)]
+    return None, Annotated[OptionalText, typer.Option(f"--{option.name}", metavar=option.placeholder, help=option.help)]
+
+
+def _parameter_name(option: Option) -> str:
+    return f"mechanism_{option.name}"
+
+
 def command(
-    name: Annotated[
-        str, typer.Argument(metavar="NAME", help=f"{', '.join(OPTIONS_BY_MECHANISM)}, or a channel: .csv or .json.")
-    ],
-    size: Annotated[
-        OptionalText, typer.Option(metavar="N", help="A count's upper end: 0 to N; of response, how many.")
-    ] = None,
-    span: Annotated[OptionalText, typer.Option("--range", metavar="A,B", help="The values' range.")] = None,
-    granularity: Annotated[OptionalText, typer.Option(metavar="G", help="Step of the grid on the range.")] = None,
-    sensitivity: Annotated[
-        OptionalText, typer.Option(metavar="D", help="How far one change moves the value; or 1.")
-    ] = None,
-    step: Annotated[OptionalText, typer.Option(metavar="S", help="Step of the lattice in the plane.")] = None,
-    box: Annotated[
-        OptionalText,
-        typer.Option(metavar="L,B,R,T", help="Keep answers in left,bottom,right,top: coordinates, as --input."),
-    ] = None,
-    scores: Annotated[OptionalText, typer.Option(metavar="1,2;3,4", help="A row of scores for each input.")] = None,
-    monotone: Annotated[bool, typer.Option("--monotone", help="One change moves all scores one way.")] = False,
-    space: Annotated[
-        OptionalText, typer.Option(metavar="SPACE", help="Of a file: how far its inputs are apart.")
-    ] = None,
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A mechanism, or a channel: .csv or .json.")],
+    space: Annotated[OptionalText, typer.Option(metavar="SPACE", help="Distances of the inputs of a file.")] = None,
     alpha: AlphaOption = None,
     epsilon: EpsilonOption = None,
     sample: Annotated[OptionalText, typer.Option(metavar="K", help="Draw K exact samples for --input.")] = None,
     point: Annotated[
-        OptionalText, typer.Option("--input", metavar="X", help="The true value: 3, or 0.3,1.7 in a plane.")
+        OptionalText, typer.Option("--input", metavar="X", help="True value: 3, or 0.3,1.7 in a plane.")
     ] = None,
     plot: PlotOption = None,
     output: OutputOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Show, save, plot or sample a mechanism. Its ε is recomputed from its exact entries."""
-    options = {"--size": size, "--range": span, "--granularity": granularity, "--sensitivity": sensitivity}
-    options |= {"--step": step, "--box": box, "--scores": scores, "--monotone": "yes" if monotone else None}
-    options["--space"] = space
+    """Show, save, plot or sample a mechanism.
+
+    Its ε is recomputed from its exact entries.
+    """
+    from utmost.cli.output import print_report
+    from utmost.reports import mechanism as report
+
     check_ending(plot, CHART_ENDINGS, "--plot")
     check_ending(output, CHANNEL_ENDINGS, "--output")
     count = _parse_count(sample, point, plot or output)
-    choice = choose_mechanism(name, {key: value for key, value in options.items() if value is not None}, alpha, epsilon)
+    mechanism = _choose_mechanism(name, context.obj, space, alpha, epsilon)
     if count:
-        if epsilon is not None and choice.level is not None and choice.level.alpha == 1:
-            raise InputError("epsilon must be > 0 to draw, got 0: for answers that tell nothing say --alpha 1")
-        _print_samples(choice, count, point, json)
+        if epsilon is not None and mechanism.level is not None and mechanism.level.alpha == 1:
+            raise InputError(
+                "epsilon must be > 0 to draw, got 0: for answers that tell nothing say --alpha 1", "epsilon"
+            )
+        _print_samples(mechanism, count, point, json)
         return
-    channel = choice.build_channel()
-    privacy_loss = choice.privacy_loss(channel)
+    channel = mechanism.channel()
+    privacy_loss = mechanism.privacy_loss(channel)
     save_channel(channel, output)
-    _save_plot(choice, channel, plot)
-    _print_mechanism(choice, channel, privacy_loss, json)
+    save_plot(plot, lambda: report.figure(mechanism, channel))
+    print_report(report.describe(mechanism, channel, privacy_loss), json)
+
+
+def _choose_mechanism(
+    name: str, options: dict[str, str], space: str | None, alpha: str | None, epsilon: str | None
+) -> BuiltMechanism:
+    """The mechanism by its name, or in a file, which is the whole mechanism."""
+    from utmost.mechanisms import registry
+    from utmost.mechanisms.channel_file import read_mechanism
+
+    if name.lower().endswith(CHANNEL_ENDINGS):
+        levels = {"alpha": alpha, "epsilon": epsilon}
+        for option in [*options, *(key for key, value in levels.items() if value is not None)]:
+            raise InputError(f"--{option} must not be given for {name[-40:]}: the file is the whole mechanism")
+        return read_mechanism(name, space)
+    kind = registry.find(name)
+    registry.check_options(kind, options if space is None else {**options, "space": space})
+    return kind.build(options, required_level(alpha, epsilon))
 
 
 def _parse_count(sample: str | None, point: str | None, file: str | None) -> int:
@@ -94,78 +156,32 @@ def _parse_count(sample: str | None, point: str | None, file: str | None) -> int
 
     if sample is None:
         if point is not None:
-            raise InputError("--input must come with --sample, got none: say for instance --sample 10")
+            raise InputError("--input must come with --sample, got none", "input", "say for instance --sample 10")
         return 0
     if file is not None:
-        raise InputError("--sample must come without --plot and --output: save the mechanism in a run of its own")
+        raise InputError(
+            "--sample must come without --plot and --output", "sample", "save the mechanism in a run of its own"
+        )
     count = integer(sample, "--sample")
     if not 1 <= count <= MAX_SAMPLES:
         count_text = count if abs(count) < 10**15 else "more"
-        raise InputError(f"--sample must be from 1 to {MAX_SAMPLES}, got {count_text}: draw the rest in another run")
+        raise InputError(
+            f"--sample must be from 1 to {MAX_SAMPLES}, got {count_text}", "sample", "draw the rest in another run"
+        )
     return count
 
 
-def _print_samples(choice: MechanismChoice, count: int, point: str | None, json: bool) -> None:
+def _print_samples(mechanism: BuiltMechanism, count: int, point: str | None, json: bool) -> None:
     """Draw, then print all at once: a run that fails has printed no sample."""
     from utmost.cli import output
+    from utmost.reports.mechanism import describe_samples
 
     if point is None:
-        raise InputError("--input must be given to draw samples, got none: it is the true value")
-    x = choice.parse_input(point)
+        raise InputError("--input must be given to draw samples, got none: it is the true value", "input")
+    x = mechanism.parse_input(point)
     samples: list[Any] = []
     while len(samples) < count:
-        samples += choice.draw(x, min(SAMPLES_PER_CHUNK, count - len(samples)))
+        samples += mechanism.draw(x, min(SAMPLES_PER_CHUNK, count - len(samples)))
         if count > SAMPLES_PER_CHUNK:
             output.print_remark(f"drawn {len(samples)} of {count}")
-    if json:
-        output.print_json({"samples": samples, **_level_document(choice.level), **choice.facts})
-    else:
-        output.print_lines("\n".join(",".join(y) if isinstance(y, list) else str(y) for y in samples))
-
-
-def _level_document(level: Level | None) -> dict[str, Any]:
-    from utmost.cli import output
-
-    if level is None:
-        return {}
-    exact = level.epsilon if level.exponent is None else level.exponent
-    return {"epsilon": output.json_value(exact), "alpha": output.json_value(level.alpha)}
-
-
-def _print_mechanism(choice: MechanismChoice, channel: Channel, privacy_loss: PrivacyLoss, json: bool) -> None:
-    from utmost.cli import output
-
-    if json:
-        content: dict[str, Any] = output.channel_document(channel)
-        content |= {
-            "epsilon": output.json_epsilon(privacy_loss, choice.level),
-            "alpha": output.json_value(privacy_loss.alpha),
-        }
-        content |= {} if choice.level is None else {"level": _level_document(choice.level)}
-        content |= {} if choice.space is None else {"space": choice.space}
-        output.print_json(content | choice.facts)
-        return
-    output.print_text(f"{choice.title}. Rows: {choice.rows}. Columns: answers.")
-    output.print_channel(channel)
-    level = choice.level
-    level_remark = (
-        f"It was made for {level}."
-        if level and level.is_inner and not output.attains_level(privacy_loss, level)
-        else ""
-    )
-    output.print_text(
-        " ".join(
-            filter(None, [output.privacy_loss_sentence(privacy_loss, level), choice.neighbours_remark, level_remark])
-        )
-    )
-
-
-def _save_plot(choice: MechanismChoice, channel: Channel, plot: str | None) -> None:
-    from utmost import charts
-    from utmost.cli.output import print_remark
-
-    if plot is not None:
-        title = choice.title if choice.level is None else f"{choice.title}, {choice.level}"
-        claim = "Neighbouring inputs give every answer within a factor 1/α: that is the privacy."
-        charts.save_chart(charts.channel_chart(channel, title, claim), plot)
-        print_remark(f"drew {plot}")
+    output.print_report(describe_samples(mechanism, samples), json)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from utmost.exact import Level
-    from utmost.publish.local import CategoryMechanism, LocationMechanism, TableMetadata
+    from utmost.publish.local import CategoryMechanism, LocationMechanism
     from utmost.publish.local.coordinates import CoordinateSystem, Corners, Pair
     from utmost.publish.local.table_files import Progress
 
@@ -35,8 +34,8 @@ CATEGORY_OPTIONS = ("--column", "--values", "--others", "--dual")
 def command(
     table: Annotated[str, typer.Argument(metavar="IN", help="The table: .csv, .parquet or bundled:anes96.")],
     target: Annotated[str, typer.Argument(metavar="OUT", help="The new table; its note is OUT.json.")],
-    planar: Annotated[bool, typer.Option("--planar", help="Noise for places, by distance.")] = False,
-    response: Annotated[bool, typer.Option("--response", help="Randomised response for categories.")] = False,
+    planar: Annotated[bool, typer.Option("--planar", help="Add planar noise to places.")] = False,
+    response: Annotated[bool, typer.Option("--response", help="Randomise categories.")] = False,
     x: Annotated[
         OptionalText, typer.Option(metavar="NAME", help="Column of the first coordinate, or longitude.")
     ] = None,
@@ -44,33 +43,38 @@ def command(
         OptionalText, typer.Option(metavar="NAME", help="Column of the second coordinate, or latitude.")
     ] = None,
     unit: Annotated[OptionalText, typer.Option(metavar="U", help="Unit of ε and --step: m, km, ft or mi.")] = None,
-    coordinates: Annotated[OptionalText, typer.Option(metavar="U", help="Unit of the columns; or that of ε.")] = None,
+    coordinates: Annotated[
+        OptionalText, typer.Option(metavar="U", help="Unit of the columns; that of ε if left out.")
+    ] = None,
     degrees: Annotated[bool, typer.Option("--degrees", help="The columns are degrees; needs --box.")] = False,
     origin: Annotated[
-        OptionalText, typer.Option(metavar="LON,LAT", help="Centre of the projection; or the middle of --box.")
+        OptionalText, typer.Option(metavar="LON,LAT", help="Centre of the projection; middle of --box if left out.")
     ] = None,
     step: Annotated[OptionalText, typer.Option(metavar="S", help="Step of the lattice.")] = None,
     box: Annotated[
-        OptionalText, typer.Option(metavar="L,B,R,T", help="Public region: a place outside is moved to its edge first.")
+        OptionalText, typer.Option(metavar="L,B,R,T", help="Public region; places outside are moved to its edge.")
     ] = None,
     missing: Annotated[
         OptionalText, typer.Option(metavar="WHAT", help="Rows without a place: refuse, drop, or a public X,Y.")
     ] = None,
     column: Annotated[OptionalText, typer.Option(metavar="NAME", help="Column of categories.")] = None,
-    values: Annotated[OptionalText, typer.Option(metavar="A,B,…", help="The public list of its values.")] = None,
-    others: Annotated[
-        OptionalText, typer.Option(metavar="A", help="The listed value that any other counts as.")
-    ] = None,
-    dual: Annotated[bool, typer.Option("--dual", help="Tell a value it is not, rather than the one it is.")] = False,
+    values: Annotated[OptionalText, typer.Option(metavar="A,B,…", help="Public list of its values.")] = None,
+    others: Annotated[OptionalText, typer.Option(metavar="A", help="Listed value that stands for all others.")] = None,
+    dual: Annotated[
+        bool, typer.Option("--dual", help="Report a value that is false, not the one that is true.")
+    ] = False,
     alpha: AlphaOption = None,
     epsilon: EpsilonOption = None,
-    keep: Annotated[
-        OptionalText, typer.Option(metavar="A,B,…", help="Columns copied as they are, unprotected.")
-    ] = None,
-    in_order: Annotated[bool, typer.Option("--in-order", help="Keep the order of rows, which may tell.")] = False,
+    keep: Annotated[OptionalText, typer.Option(metavar="A,B,…", help="Columns to copy unprotected.")] = None,
+    in_order: Annotated[
+        bool, typer.Option("--in-order", help="Keep the order of rows, which may reveal something.")
+    ] = False,
     json: JsonOption = False,
 ) -> None:
-    """Obfuscate places or categories row by row: each row is private by itself."""
+    """Add noise to each row by itself (local model).
+
+    Obfuscates places or categories. Each row is private on its own, whoever holds the new table.
+    """
     all_options: dict[str, str | None] = {
         "--x": x,
         "--y": y,
@@ -90,20 +94,22 @@ def _build_mechanism(
 ) -> LocationMechanism | CategoryMechanism:
     """The mechanism that the options describe; options of the other kind are refused."""
     if planar == response:
-        raise InputError("--planar or --response must be given, one of the two: for places or for categories")
+        raise InputError("--planar or --response must be given, one of the two: for places or for categories", "planar")
     kind, allowed_options = ("--planar", LOCATION_OPTIONS) if planar else ("--response", CATEGORY_OPTIONS)
     for option in options:
         if option not in allowed_options:
-            raise InputError(f"{option} must not be given with {kind}: it takes {', '.join(allowed_options)}")
+            raise InputError(f"{option} must not be given with {kind}: it takes {', '.join(allowed_options)}", option)
     if not level.is_inner:
-        raise InputError("epsilon must be > 0 and finite to obfuscate (0 < alpha < 1): the ends leave nothing to draw")
+        raise InputError(
+            "epsilon must be > 0 and finite to obfuscate (0 < alpha < 1): the ends leave nothing to draw", "epsilon"
+        )
     return _build_location_mechanism(options, level) if planar else _build_category_mechanism(options, level)
 
 
 def _require_options(options: dict[str, str], kind: str, *names: str) -> list[str]:
     for name in names:
         if name not in options:
-            raise InputError(f"{name} must be given with {kind}, got none: see utmost obfuscate --help")
+            raise InputError(f"{name} must be given with {kind}, got none", name, "see utmost obfuscate --help")
     return [options[name] for name in names]
 
 
@@ -134,15 +140,15 @@ def _coordinate_system(options: dict[str, str], unit: str, box: Corners | None) 
 
     if "--degrees" not in options:
         if "--origin" in options:
-            raise InputError("--origin must come with --degrees: a plane's lattice begins at 0,0")
+            raise InputError("--origin must come with --degrees: a plane's lattice begins at 0,0", "origin")
         return PlaneCoordinates(options.get("--coordinates", unit))
     if "--coordinates" in options:
-        raise InputError("--coordinates must not be given with --degrees: the columns are degrees")
+        raise InputError("--coordinates must not be given with --degrees: the columns are degrees", "coordinates")
     if "--origin" in options:
         longitude, latitude = _parse_numbers(options["--origin"], "--origin", 2)
         return DegreeCoordinates((longitude, latitude))
     if box is None:
-        raise InputError("--box must be given with --degrees, got none: it bounds what the projection distorts")
+        raise InputError("--box must be given with --degrees, got none: it bounds what the projection distorts", "box")
     return DegreeCoordinates(((box[0] + box[2]) / 2, (box[1] + box[3]) / 2))
 
 
@@ -167,7 +173,7 @@ def _parse_numbers(text: str, name: str, count: int) -> list[Fraction]:
 
     numbers = [rational(number, name) for number in text.split(",")]
     if len(numbers) != count:
-        raise InputError(f"{name} must be {count} numbers with commas between them, got {len(numbers)}")
+        raise InputError(f"{name} must be {count} numbers with commas between them, got {len(numbers)}", name)
     return numbers
 
 
@@ -184,10 +190,10 @@ def split_names(text: str | None, name: str) -> list[str]:
     try:
         rows = list(csv.reader([text], skipinitialspace=True, strict=True))
     except csv.Error:
-        raise InputError(f'{name} must be names with commas between them, such as a,b or "a,b",c') from None
+        raise InputError(f'{name} must be names with commas between them, such as a,b or "a,b",c', name) from None
     names = [entry.strip() for row in rows for entry in row]
     if not names or not all(names):
-        raise InputError(f"{name} must be names with commas between them, got an empty one")
+        raise InputError(f"{name} must be names with commas between them, got an empty one", name)
     return names
 
 
@@ -200,7 +206,8 @@ def _run(
     json: bool,
 ) -> None:
     from utmost.cli import output
-    from utmost.publish.local import metadata, obfuscate
+    from utmost.publish.local import obfuscate
+    from utmost.reports.local import describe_obfuscation
 
     with progress_bar() as progress:
         table_metadata = obfuscate(mechanism, table, target, keep, in_order, progress)
@@ -208,30 +215,7 @@ def _run(
         output.print_remark(f"copied as they are, with no protection: {', '.join(table_metadata.kept)}")
     if in_order:
         output.print_remark("kept the order of the rows: where it was sorted by what is hidden, it tells of it")
-    if json:
-        output.print_json(metadata.metadata_content(table_metadata) | {"output": target})
-    else:
-        _print_summary(table_metadata, target)
-
-
-def _print_summary(table_metadata: TableMetadata, target: str) -> None:
-    from utmost.cli import output
-    from utmost.publish.local import metadata
-
-    name = Path(target).name
-    columns = " and ".join(table_metadata.mechanism.columns)
-    output.print_text(
-        f"Wrote {table_metadata.rows} rows of {columns} to {name}, and what a reader needs to know to {name}.json."
-    )
-    output.print_text()
-    output.print_text(str(metadata.metadata_content(table_metadata)["guarantee"]["words"]))
-    output.print_text()
-    output.print_text(
-        f"Each person has now spent {table_metadata.mechanism.spent} for each of her rows, and spends it again "
-        "whenever they are "
-        "obfuscated again: two runs on the same people cost twice as much. Nothing counts that here."
-    )
-    output.print_text(f"Read it with: utmost recover {name}")
+    output.print_report(describe_obfuscation(table_metadata, target), json)
 
 
 @contextmanager

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from utmost.channel import Channel, PrivacyLoss
-    from utmost.exact import Level, Number
+    from utmost.channel import Channel
+    from utmost.reports import Block, Report, SideBySide
+    from utmost.reports import Table as ReportTable
 
 MAX_FRACTION_CHARS = 7  # characters of a fraction that a table shows as it is
 MAX_TABLE_ROWS = 24  # rows of a matrix up to which the terminal shows all
@@ -47,75 +48,6 @@ def _json_line(key: str, value: Any, ascii_only: bool) -> str:
     if isinstance(value, list) and value and isinstance(value[0], list | dict):
         return f" {encode(key)}: [\n" + ",\n".join(f"  {encode(item)}" for item in value) + "\n ]"
     return f" {encode(key)}: {encode(value)}"
-
-
-def json_value(value: Number | float | None) -> str | float | None:
-    """A number as a document has it (`exact.json_number`)."""
-    from utmost import exact
-
-    return exact.json_number(value)
-
-
-def json_epsilon(privacy_loss: PrivacyLoss, level: Level | None = None) -> str | float:
-    """The ε of a privacy loss: text where it is known to be rational, or attains a rational level; else a float."""
-    exponent = privacy_loss.exponent
-    if exponent is None and level is not None and level.exponent is not None and attains_level(privacy_loss, level):
-        exponent = level.exponent
-    value = json_value(privacy_loss.epsilon if exponent is None else exponent)
-    return "inf" if value is None else value
-
-
-def attains_level(privacy_loss: PrivacyLoss, level: Level) -> bool:
-    """Is the ε of a privacy loss exactly that of the level: decided."""
-    if privacy_loss.ratio is None:
-        return False
-    return bool(privacy_loss.ratio * level.power(privacy_loss.distance) == 1)
-
-
-def json_rows(rows: Any) -> list[list[str | float | None]]:
-    """The entries of a channel as a document has them."""
-    return [[json_value(float(value) if isinstance(value, float) else value) for value in row] for row in rows]
-
-
-def channel_document(channel: Channel) -> dict[str, Any]:
-    """`inputs`, `outputs`, `rows`."""
-    return {"inputs": list(channel.inputs), "outputs": list(channel.outputs), "rows": json_rows(channel.rows)}
-
-
-def level_adjective(level: Level) -> str:
-    """A level as an adjective: `1/2-private` reads α, `(ε = 1/10)-private` reads ε."""
-    return f"(ε = {level.exponent})" if level.exponent is not None else f"{level.alpha}"
-
-
-def privacy_loss_sentence(privacy_loss: PrivacyLoss, level: Level | None = None) -> str:
-    """The ε of a channel and the entries that attain it, in words."""
-    from utmost.exact import decimal
-
-    start = "Recomputed from the entries: ε"
-    if privacy_loss.ratio is None:
-        return (
-            f"{start} = ∞, since answer {privacy_loss.output} can come from input {privacy_loss.high} but not from "
-            f"{privacy_loss.low}."
-        )
-    if privacy_loss.ratio == 1:
-        return f"{start} = 0, the answer says nothing of the input."
-    alpha = (
-        ""
-        if privacy_loss.alpha is None or len(str(privacy_loss.alpha)) > 4 * MAX_FRACTION_CHARS
-        else f" (α = {privacy_loss.alpha})"
-    )
-    epsilon = json_epsilon(privacy_loss, level)
-    value = f"= {epsilon}" if isinstance(epsilon, str) else f"≈ {decimal(epsilon)}"
-    ratio = (
-        str(privacy_loss.ratio)
-        if len(str(privacy_loss.ratio)) <= 2 * MAX_FRACTION_CHARS
-        else decimal(privacy_loss.ratio)
-    )
-    witness = (
-        f"answer {privacy_loss.output} is {ratio} times as likely under input {privacy_loss.high} as under "
-        f"{privacy_loss.low}"
-    )
-    return f"{start} {value}{alpha}; {witness}."
 
 
 def console() -> Console:
@@ -181,6 +113,52 @@ def print_side_by_side(columns: Sequence[tuple[str, Table | str]]) -> None:
         return
     for name, renderable in columns:
         screen.print(*[name] if name else [], renderable, sep="\n")
+
+
+def print_report(report: Report, json: bool = False) -> None:
+    """Print a report: its document, or its blocks one after the other."""
+    if json:
+        print_json(report.json)
+        return
+    for block in report:
+        print_block(block)
+
+
+def print_block(block: Block) -> None:
+    """Print one block of a report."""
+    from utmost.reports import Facts, Matrix, SideBySide, Verbatim
+    from utmost.reports import Table as ReportTable
+
+    if isinstance(block, Facts):
+        print_facts([(name, str(cell)) for name, cell in block.pairs])
+    elif isinstance(block, Matrix):
+        print_channel(block.channel)
+    elif isinstance(block, ReportTable):
+        console().print(_report_table(block))
+    elif isinstance(block, SideBySide):
+        _print_columns(block)
+    elif isinstance(block, Verbatim):
+        print_lines(block.text)
+    else:
+        print_text(block.text)
+
+
+def _print_columns(block: SideBySide) -> None:
+    """Print columns side by side; of equal ones that do not fit, one for all."""
+    from utmost.reports import Verbatim
+
+    columns = [
+        (name, column.text if isinstance(column, Verbatim) else _report_table(column)) for name, column in block.columns
+    ]
+    is_same = len(columns) > 1 and all(column == block.columns[0][1] for _, column in block.columns)
+    if is_same and not fits_terminal([column for _, column in columns]):
+        heading = f"{' = '.join(name for name, _ in columns)}, in every cell"
+        columns = [(heading, columns[0][1])]
+    print_side_by_side(columns)
+
+
+def _report_table(table: ReportTable) -> Table:
+    return build_table(table.header, [[str(cell) for cell in row] for row in table.rows], table.text_columns)
 
 
 def print_channel(channel: Channel) -> None:

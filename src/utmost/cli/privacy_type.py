@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,38 +17,48 @@ from utmost.cli.options import (
     JsonOption,
     OutputOption,
     PlotOption,
+    SpaceArgument,
     check_ending,
     required_level,
+    save_channel,
+    save_plot,
 )
 from utmost.errors import InputError
 
 if TYPE_CHECKING:
     from utmost.channel import Channel
+    from utmost.design import Capacities
     from utmost.exact import Level
+    from utmost.polytopes.type_members import MemberKinds, Members, Progress
+    from utmost.reports.privacy_type import Universality
     from utmost.spaces import Space
 
 EXAMPLES = (
     "Examples: utmost type line:4 --alpha 1/2 --vertices --kernels --capacity;  "
     "utmost type hamming:20 --alpha 1/2 --capacity;  utmost type discrete:3 --alpha 1/2 --loss binary"
 )
-MAX_SHOWN_MEMBERS = 24  # vertices, or kernel mechanisms, on a terminal
 STREAM_ENDINGS = (".jsonl",)
 
 
 def command(
-    space: Annotated[str, typer.Argument(metavar="SPACE", help="line:4, discrete:5, grid:2x2, hamming:3, cycle:5 …")],
+    space: SpaceArgument,
     alpha: AlphaOption = None,
     epsilon: EpsilonOption = None,
-    vertices: Annotated[bool, typer.Option("--vertices", help="The vertices of the region of posteriors.")] = False,
-    kernels: Annotated[bool, typer.Option("--kernels", help="The kernel mechanisms.")] = False,
-    capacity: Annotated[bool, typer.Option("--capacity", help="The most that any mechanism of it can tell.")] = False,
+    vertices: Annotated[
+        bool, typer.Option("--vertices", help="List the vertices of the region of posteriors.")
+    ] = False,
+    kernels: Annotated[bool, typer.Option("--kernels", help="List the kernel mechanisms.")] = False,
+    capacity: Annotated[
+        bool, typer.Option("--capacity", help="Compute the most that any mechanism can reveal.")
+    ] = False,
     loss: Annotated[
-        str | None, typer.Option(metavar="LOSS", help="Is one mechanism the best for this loss, whatever the prior?")
+        str | None,
+        typer.Option(metavar="LOSS", help="Test whether one mechanism is best for this loss and every prior."),
     ] = None,
     channel: Annotated[
-        str | None, typer.Option(metavar="FILE", help="A mechanism (.csv, .json): is it the one, and where is it?")
+        str | None, typer.Option(metavar="FILE", help="Mechanism to test or to plot: .csv or .json.")
     ] = None,
-    count: Annotated[bool, typer.Option("--count", help="Numbers instead of lists.")] = False,
+    count: Annotated[bool, typer.Option("--count", help="Print numbers instead of lists.")] = False,
     save: Annotated[
         str | None, typer.Option(metavar="FILE", help="Stream vertices and kernels to a .jsonl file.")
     ] = None,
@@ -56,12 +69,16 @@ def command(
     plot: PlotOption = None,
     json: JsonOption = False,
 ) -> None:
-    """What a privacy type contains: vertices, kernel mechanisms, capacities.
+    """Describe all private mechanisms on a space.
 
-    Everything is exact. Without options, the capacities.
+    Shows the most that any of them can reveal (capacities, the default), the vertices and kernel mechanisms that they
+    are made of, and whether one is best for every prior. Everything is exact.
     """
     from utmost import spaces
-    from utmost.cli import capacity_output
+    from utmost.channel import files
+    from utmost.cli.output import print_report
+    from utmost.polytopes.type_members import MemberKinds
+    from utmost.reports import privacy_type
 
     level = required_level(alpha, epsilon)
     check_ending(plot, CHART_ENDINGS, "--plot")
@@ -70,21 +87,21 @@ def command(
     _check_options(vertices or kernels, loss, channel, count, save, plot)
     if output is not None and kernel is None:
         raise InputError(
-            "--output must come with --kernel: say which kernel mechanism to save, for instance --kernel 0"
+            "--output must come with --kernel", "output", "say which kernel mechanism to save, for instance --kernel 0"
         )
     points = spaces.parse_space(space)
-    findings: dict[str, Any] = {}
+    findings = privacy_type.TypeFindings(space, points, level)
     if vertices or kernels:
-        findings |= _find_members(points, level, save, count, vertices=vertices, kernels=kernels)
+        findings = replace(findings, members=_find_members(points, level, MemberKinds(vertices, kernels), save, count))
     if kernel is not None:
-        findings["kernel"] = _find_kernel(points, level, kernel, output)
+        findings = replace(findings, kernel=_find_kernel(points, level, kernel, output))
     if capacity or not (vertices or kernels or loss or plot or kernel is not None):
-        findings["capacity"] = capacity_output.find_capacities(points, level)
+        findings = replace(findings, capacities=_find_capacities(points, level))
+    mechanism = None if channel is None else files.read_channel(channel)
     if loss is not None:
-        findings["universal"] = _judge_universality(points, level, loss, channel)
-    if plot is not None:
-        _save_plot(points, level, channel, plot)
-    _print_json(space, points, level, findings) if json else _print_text(points, level, loss, findings)
+        findings = replace(findings, universality=_decide_universality(points, level, loss, mechanism))
+    save_plot(plot, lambda: privacy_type.figure(points, level, mechanism))
+    print_report(privacy_type.describe(findings), json)
 
 
 def _check_options(
@@ -93,126 +110,68 @@ def _check_options(
     """Refuse options that would do nothing."""
     for is_given, name in ((count, "--count"), (save is not None, "--save")):
         if is_given and not members:
-            raise InputError(f"{name} must come with --vertices or --kernels: say what of")
+            raise InputError(f"{name} must come with --vertices or --kernels", name, "say what of")
     if channel is not None and loss is None and plot is None:
-        raise InputError("--channel must come with --loss or --plot: for what it is alone, say utmost check FILE")
+        raise InputError(
+            "--channel must come with --loss or --plot: for what it is alone, say utmost check FILE", "channel"
+        )
 
 
-def _find_members(
-    points: Space, level: Level, save: str | None, count: bool, *, vertices: bool, kernels: bool
-) -> dict[str, Any]:
-    from utmost.cli import vertex_output
+def _find_members(points: Space, level: Level, kinds: MemberKinds, save: str | None, count: bool) -> Members:
     from utmost.cli.output import print_remark
+    from utmost.polytopes import type_members
 
-    if save is not None:
-        members = vertex_output.save_members(points, level, save, vertices=vertices, kernels=kernels)
-        print_remark(f"saved {save}")
-        return members
-    if count:
-        return vertex_output.count_members(points, level, vertices=vertices, kernels=kernels)
-    return vertex_output.list_members(points, level, vertices=vertices, kernels=kernels)
+    with _progress(points) as progress:
+        if save is None:
+            return (type_members.count_members if count else type_members.list_members)(points, level, kinds, progress)
+        found = type_members.save_members(points, level, kinds, progress, save)
+    print_remark(f"saved {save}")
+    return found
 
 
 def _find_kernel(points: Space, level: Level, number: int, output: str | None) -> Channel:
-    from utmost.cli import vertex_output
-    from utmost.cli.options import save_channel
+    from utmost.polytopes.type_members import kernel_by_number
 
-    kernel = vertex_output.kernel_by_number(points, level, number)
+    with _progress(points) as progress:
+        kernel = kernel_by_number(points, level, number, progress)
     save_channel(kernel, output)
     return kernel
 
 
-def _judge_universality(points: Space, level: Level, loss: str, channel: str | None) -> Any:
-    from utmost.cli import universality_output
+def _find_capacities(points: Space, level: Level) -> Capacities:
+    """Both capacities; the bounds so far are on stderr during the search."""
+    from utmost.cli.progress import progress_line
+    from utmost.design import capacity
+    from utmost.reports import at_least, at_most
 
-    return universality_output.judge_universality(points, level, loss, channel)
-
-
-def _save_plot(points: Space, level: Level, channel: str | None, plot: str) -> None:
-    from utmost import charts
-    from utmost.channel import files
-    from utmost.cli.output import print_remark
-
-    if len(points) not in (3, 4):
-        raise InputError(f"--plot must be for 3 secrets (a triangle) or 4 (a tetrahedron), got {len(points)}")
-    mechanism = None if channel is None else files.read_channel(channel)
-    title = f"The posteriors that {points.name} allows at {level}"
-    claim = "Shaded: every posterior of every private mechanism, under a uniform prior (the cross)."
-    charts.save_chart(charts.region_chart(points, level, mechanism, title, claim), plot)
-    print_remark(f"drew {plot}")
-
-
-def _print_json(space: str, points: Space, level: Level, findings: dict[str, Any]) -> None:
-    from utmost.cli import capacity_output, output, universality_output
-
-    content = {"space": space, "points": len(points), "alpha": output.json_value(level.alpha)} | findings
-    if "capacity" in findings:
-        content |= capacity_output.capacity_document(findings["capacity"])
-    if "kernel" in findings:
-        content["kernel"] = output.channel_document(findings["kernel"])
-    if "universal" in findings:
-        content["universal"] = universality_output.universality_document(findings["universal"])
-    output.print_json(content)
-
-
-def _print_text(points: Space, level: Level, loss: str | None, findings: dict[str, Any]) -> None:
-    from utmost.cli import capacity_output, output, universality_output
-
-    secrets = f"{len(points):,} secret{'s' if len(points) > 1 else ''}"
-    output.print_text(f"The privacy type of {points.name} ({secrets}) at {level}.")
-    if "vertices" in findings:
-        _print_vertices(points, findings["vertices"])
-    if "kernels" in findings:
-        _print_kernels(findings["kernels"])
-    if "kernel" in findings:
-        output.print_channel(findings["kernel"])
-    if "capacity" in findings:
-        capacity_output.print_capacities(findings["capacity"])
-    if "universal" in findings:
-        universality_output.print_universality(findings["universal"], loss or "")
-
-
-def _print_vertices(points: Space, vertices: int | list[dict[str, Any]]) -> None:
-    """Print their posteriors, a column for each secret."""
-    from utmost.cli import output
-
-    number = vertices if isinstance(vertices, int) else len(vertices)
-    output.print_text(f"Vertices of the region of posteriors: {number:,}.")
-    if isinstance(vertices, int):
-        return
-    rows = [[str(k), *map(_format_cell, vertex["posterior"])] for k, vertex in enumerate(vertices[:MAX_SHOWN_MEMBERS])]
-    output.print_table(["", *map(str, points.labels)], rows)
-    _print_omission(len(vertices))
-
-
-def _print_kernels(kernels: int | list[dict[str, Any]]) -> None:
-    """Print each by the numbers of its vertices."""
-    from utmost.cli import output
-
-    number = kernels if isinstance(kernels, int) else len(kernels)
-    output.print_text(f"Kernel mechanisms: {number:,}.")
-    if isinstance(kernels, int):
-        return
-    rows = [
-        [str(k), *("  ".join(map(_format_cell, kernel[key])) for key in ("vertices", "weights"))]
-        for k, kernel in enumerate(kernels[:MAX_SHOWN_MEMBERS])
-    ]
-    output.print_table(["", "of vertices (--vertices)", "with weights"], rows, text_columns=3)
-    _print_omission(len(kernels))
-
-
-def _print_omission(number: int) -> None:
-    from utmost.cli import output
-
-    if number > MAX_SHOWN_MEMBERS:
-        output.print_text(
-            f"The first {MAX_SHOWN_MEMBERS}; --json lists them all, --save FILE.jsonl writes them as they are found."
+    with progress_line(f"capacities of {points.name}") as report:
+        return capacity(
+            points, level, lambda lower, upper: report(f"between {at_least(lower, 6)} and {at_most(upper, 6)}")
         )
-    output.print_text()
 
 
-def _format_cell(value: object) -> str:
-    from utmost.exact import decimal, number
+def _decide_universality(points: Space, level: Level, loss: str, mechanism: Channel | None) -> Universality:
+    """Is the mechanism universally optimal for the loss; without one, is any."""
+    from utmost import polytopes
+    from utmost.consumer import losses
+    from utmost.design import universal
+    from utmost.reports.privacy_type import Universality, name_outputs
 
-    text = str(value)
-    return text if len(text) <= 12 else decimal(number(text), 4)
+    loss_function = losses.over(losses.parse(loss), points)
+    with _progress(points) as progress:
+        if mechanism is not None:
+            verdict = universal.universally_optimal(points, level, loss_function, mechanism, progress)
+            objections = () if verdict.objection is None else (verdict.objection,)
+            return Universality(loss, True, mechanism, verdict, objections)
+        kernels = (kernel.channel() for kernel in polytopes.kernels(points, level))
+        search = universal.universal_mechanism(points, level, loss_function, kernels, progress)
+    found = None if search.mechanism is None else name_outputs(search.mechanism, points)
+    return Universality(loss, False, found, search.verdict, search.objections)
+
+
+@contextmanager
+def _progress(points: Space) -> Iterator[Progress]:
+    from utmost.cli.progress import progress_line
+
+    with progress_line(points.name) as report:
+        yield lambda stage, count, total: report(f"{count}{f' of {total}' if total else ''} {stage}")

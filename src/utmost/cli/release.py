@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from utmost.cli.options import JsonOption
-from utmost.cli.output import print_json, print_lines, print_remark, print_text
+from utmost.cli.output import print_lines, print_remark, print_report
 from utmost.errors import OutputError
 
 if TYPE_CHECKING:
@@ -24,43 +24,38 @@ utmost release survey.toml"""
 
 
 def command(
-    plan: Annotated[str, typer.Argument(metavar="PLAN", help="A plan: survey.toml.", show_default=False)],
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show cost and accuracy, and spend nothing.")] = False,
+    plan: Annotated[str, typer.Argument(metavar="PLAN", help="The plan: survey.toml.", show_default=False)],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show cost and accuracy; spend nothing.")] = False,
     output: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Where the release goes, instead of where the plan says.")
+        str | None, typer.Option(metavar="FILE", help="Release file, instead of the one in the plan.")
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Answer a plan's queries on its table under its budget, and write one release file.
+    """Publish a plan's answers, charged to its budget.
 
-    Cost and accuracy are shown before anything is spent. The charge is in the ledger before noise is drawn.
+    Writes one release file. With --dry-run it shows cost and accuracy and spends nothing. The charge is in the ledger
+    before noise is drawn.
     """
-    from utmost.cli.release_output import print_preview, print_release
-    from utmost.publish import execute, plans, preview, unreadable
-    from utmost.publish.release_encoder import release_content
+    from utmost.publish import execute, plans, unreadable_values
+    from utmost.reports import preview, release
 
     parsed_plan = plans.read_plan(plan)
     if output is not None:
         parsed_plan = replace(parsed_plan, output=Path(output).absolute())
     with execute.prepare_release(parsed_plan, dry_run=dry_run) as prepared_release:
         if dry_run:
-            counts = unreadable.count_unreadable(prepared_release.preview.plan, prepared_release.table)
-            if json:
-                print_json(preview.preview_content(prepared_release.preview) | {"unreadable": counts})
-                return
-            print_preview(prepared_release.preview)
-            for line in unreadable.unreadable_sentences(counts):
-                print_text(line)
+            counts = unreadable_values.count_unreadable(prepared_release.preview.plan, prepared_release.table)
+            print_report(preview.describe(prepared_release.preview, counts), json)
             return
         if not json:
-            print_preview(prepared_release.preview)
+            print_report(preview.describe(prepared_release.preview))
         with progress_bar() as report:
-            release = _spend(prepared_release, report)
+            new_release = _spend(prepared_release, report)
     if prepared_release.preview.free:
         print_remark("the ledger remembers this release: nothing was spent, and the answers are the same")
     if parsed_plan.output is not None:
         print_remark(f"wrote {os.path.relpath(parsed_plan.output)}")
-    print_json(release_content(release)) if json else print_release(release)
+    print_report(release.describe(new_release), json)
 
 
 def _spend(prepared_release: PreparedRelease, report: Progress) -> Release:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from utmost.cli.options import JsonOption
+from utmost.cli.options import CommandGroup, JsonOption
 from utmost.errors import InputError
 
 EXAMPLES = (
@@ -17,40 +17,43 @@ EXAMPLES = (
 TOKENS_HELP = "a file of tokens: utmost serve token NAME --role curator --tokens FILE makes one"
 
 app = typer.Typer(
-    help="Serve the studio to a team: curators and consumers, each with a token.",
+    cls=CommandGroup,
+    help="Serve the web pages to a team.",
     epilog=f"Each takes --json. {EXAMPLES}",
     rich_markup_mode=None,
 )
-TokensOption = Annotated[str | None, typer.Option(metavar="FILE", help="Lines role:name:hash, one a token.")]
+TokensOption = Annotated[str | None, typer.Option(metavar="FILE", help="File of tokens, one line role:name:hash each.")]
 
 
 @app.callback(invoke_without_command=True)
 def command(
     context: typer.Context,
     ledger: Annotated[
-        str | None, typer.Option(metavar="LEDGER", help="postgresql://..., or a file in --folder.")
+        str | None, typer.Option(metavar="LEDGER", help="postgresql:// URL, or a file in --folder.")
     ] = None,
     tokens: TokensOption = None,
-    folder: Annotated[str, typer.Option(metavar="DIR", help="Where tables, plans and releases are.")] = ".",
-    host: Annotated[str, typer.Option(metavar="ADDRESS", help="Where to listen: this machine alone if left out.")] = (
-        "127.0.0.1"
-    ),
-    port: Annotated[int, typer.Option(metavar="N", help="The port.")] = 8650,
+    folder: Annotated[str, typer.Option(metavar="DIR", help="Folder of tables, plans and releases.")] = ".",
+    host: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Address to listen on; this computer only if left out.")
+    ] = ("127.0.0.1"),
+    port: Annotated[int, typer.Option(metavar="N", help="Port.")] = 8650,
     name: Annotated[
-        list[str] | None, typer.Option(metavar="HOST", help="A name that visitors call it by; may be repeated.")
+        list[str] | None, typer.Option(metavar="HOST", help="Host name of the server; may be repeated.")
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Serve the studio to a team: curators and consumers, each with a token.
+    """Serve the web pages to a team.
 
     Consumers reach releases and what needs no data; curators everything. It ends with Ctrl-C or SIGTERM, calmly.
     """
     if context.invoked_subcommand is not None:
         return
     if ledger is None:
-        raise InputError("--ledger must be given, got none: say postgresql://... or a file such as ledger.sqlite")
+        raise InputError(
+            "--ledger must be given, got none", "ledger", "say postgresql://... or a file such as ledger.sqlite"
+        )
     if tokens is None:
-        raise InputError(f"--tokens must be given, got none: it is {TOKENS_HELP}")
+        raise InputError(f"--tokens must be given, got none: it is {TOKENS_HELP}", "tokens")
     _serve(folder, ledger, Path(tokens), host, port, tuple(name or ()), json)
 
 
@@ -64,7 +67,7 @@ def _serve(folder: str, ledger: str, tokens: Path, host: str, port: int, names: 
     from utmost.studio.tokens import read_tokens
 
     if not read_tokens(tokens):
-        raise InputError(f"--tokens must hold a token, got an empty file: it is {TOKENS_HELP}")
+        raise InputError(f"--tokens must hold a token, got an empty file: it is {TOKENS_HELP}", "tokens")
     team_settings = settings.team_settings(
         folder, ledger=ledger, tokens=tokens, host=host, port=check_port(port), names=names
     )
@@ -80,17 +83,19 @@ def _serve(folder: str, ledger: str, tokens: Path, host: str, port: int, names: 
 
 @app.command("token", epilog=EXAMPLES)
 def token_command(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Whose token it is: ann.", show_default=False)],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Owner of the token: ann.", show_default=False)],
     role: Annotated[str, typer.Option(metavar="ROLE", help="curator or consumer.")],
     tokens: TokensOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Make a token, and add its hash to the file; it is shown this once."""
+    """Create a token, print it once, and store its hash."""
     from utmost.cli.output import print_json, print_lines
     from utmost.studio.tokens import add_token
 
     if tokens is None:
-        raise InputError("--tokens must be given, got none: say where the tokens' hashes are, for instance tokens.txt")
+        raise InputError(
+            "--tokens must be given, got none", "tokens", "say where the tokens' hashes are, for instance tokens.txt"
+        )
     token = add_token(Path(tokens), name, role)
     if json:
         print_json({"name": name, "role": role, "token": token})

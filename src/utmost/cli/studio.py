@@ -13,14 +13,14 @@ EXAMPLES = "Examples: utmost studio;  utmost studio surveys --port 9000 --no-bro
 
 
 def command(
-    folder: Annotated[str, typer.Argument(metavar="[FOLDER]", help="Where tables, plans and releases are.")] = ".",
-    port: Annotated[int, typer.Option(metavar="N", help="The port; a free one if it is taken.")] = 8650,
-    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the browser, or not.")] = True,
+    folder: Annotated[str, typer.Argument(metavar="[FOLDER]", help="Folder of tables, plans and releases.")] = ".",
+    port: Annotated[int, typer.Option(metavar="N", help="Port; a free one if it is taken.")] = 8650,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the browser.")] = True,
     json: JsonOption = False,
 ) -> None:
-    """See the trade-off, spend it knowingly, read the result well: the web page.
+    """Open the web pages on this computer.
 
-    It is served to this machine alone (127.0.0.1), needs no network, and ends with Ctrl-C.
+    Only this computer can reach them (127.0.0.1). They need no network. Ctrl-C ends the server.
     """
     require_studio()
     from utmost.studio import server, settings
@@ -46,7 +46,7 @@ def _announce(address: str, browser: bool, json: bool) -> None:
 def check_port(port: int) -> int:
     """A port that exists; 0 is any free one."""
     if not 0 <= port <= 65535:
-        raise InputError(f"--port must be from 0 to 65535, got {port}")
+        raise InputError(f"--port must be from 0 to 65535, got {port}", "port")
     return port
 
 
@@ -56,4 +56,4 @@ def require_studio() -> None:
 
     missing = [name for name in ("fastapi", "uvicorn", "jinja2", "python_multipart") if find_spec(name) is None]
     if missing:
-        raise InputError(f"the studio needs {', '.join(missing)}, not installed: pip install 'utmost[studio]'")
+        raise InputError(f"the studio needs {', '.join(missing)}, not installed", hint="pip install 'utmost[studio]'")

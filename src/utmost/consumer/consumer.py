@@ -11,9 +11,8 @@ import numpy.typing as npt
 
 from utmost.channel import Channel, Matrix, Mechanism, align_inputs, channel_of, deterministic
 from utmost.channel.channel import Label, matrix_product, numeric_labels
-from utmost.consumer.loss_legality import Legality
-from utmost.consumer.losses import Binary, Loss, Nib, Table, labels_of, legality
-from utmost.consumer.priors import Floating, Prior
+from utmost.consumer.losses import Legality, Loss
+from utmost.consumer.priors import Prior
 from utmost.errors import InputError
 from utmost.exact import Number, Real, ball, ball_endpoints
 from utmost.exact.working_precision import working_precision
@@ -52,23 +51,25 @@ class Consumer:
     def __post_init__(self) -> None:
         """Check the kinds, so that a mistake is told here and not far away."""
         if not isinstance(self.prior, Prior):
-            raise InputError(f"prior must be one of utmost.priors, got {type(self.prior).__name__}")
+            raise InputError(f"prior must be one of utmost.priors, got {type(self.prior).__name__}", "prior")
         if not isinstance(self.loss, Loss):
-            raise InputError(f"loss must be one of utmost.losses, got {type(self.loss).__name__}")
+            raise InputError(f"loss must be one of utmost.losses, got {type(self.loss).__name__}", "loss")
         object.__setattr__(self, "secrets", self._check_secrets(self.secrets))
 
     def _check_secrets(self, secrets: Iterable[Label] | None) -> tuple[Label, ...] | None:
         """The labels, one for each weight of the prior, and those of the loss where it has any."""
-        of_loss = labels_of(self.loss)
+        of_loss = self.loss.labels
         if secrets is None:
             return of_loss
         if not isinstance(secrets, Iterable):
-            raise InputError(f"secrets must be labels, one for each weight, got {type(secrets).__name__}")
+            raise InputError(f"secrets must be labels, one for each weight, got {type(secrets).__name__}", "secrets")
         labels = tuple(secrets)
         if len(labels) != self.prior.size or len(set(labels)) != len(labels):
-            raise InputError(f"secrets must be {self.prior.size} distinct labels, one for each weight of the prior")
+            raise InputError(
+                f"secrets must be {self.prior.size} distinct labels, one for each weight of the prior", "secrets"
+            )
         if of_loss is not None and list(map(str, of_loss)) != list(map(str, labels)):
-            raise InputError("secrets must be those of the loss, in its order, got others: leave them out")
+            raise InputError("secrets must be those of the loss, in its order, got others", "secrets", "leave them out")
         return labels
 
     def costs(self) -> Matrix:
@@ -104,7 +105,7 @@ class Consumer:
         """The expected loss of reading each output as the secret of the same label."""
         source = self._channel(mechanism)
         if set(source.outputs) - set(source.inputs) or self.readings(source.inputs) != source.inputs:
-            raise InputError("outputs and readings must be inputs too for a reading at face value")
+            raise InputError("outputs and readings must be inputs too for a reading at face value", "outputs")
         scores = self.scores(source)
         return _plain_number(sum(scores[source.inputs.index(label), y] for y, label in enumerate(source.outputs)))
 
@@ -117,7 +118,7 @@ class Consumer:
 
     def readings(self, secrets: tuple[int | str, ...]) -> tuple[int | str, ...]:
         """What an answer can be read as: the secrets, or the actions w0, w1, … of a table with other columns."""
-        width = self.loss.matrix(self.prior.size).shape[1] if isinstance(self.loss, Table) else len(secrets)
+        width = self.loss.action_count(self.prior.size)
         return secrets if width == len(secrets) else tuple(f"w{k}" for k in range(width))
 
     def is_direct(self, mechanism: Channel | Mechanism) -> bool:
@@ -127,12 +128,12 @@ class Consumer:
 
     def legality(self) -> Legality:
         """Is the loss legal, strictly legal, and if not where."""
-        return legality(self.loss, self.prior.size)
+        return self.loss.legality(self.prior.size)
 
     def _is_symmetric(self) -> bool:
         """Is it the same consumer in whatever order the secrets stand."""
         weights = self._weights()
-        return isinstance(self.loss, Binary | Nib) and all(weight == weights[0] for weight in weights)
+        return self.loss.ignores_order and all(weight == weights[0] for weight in weights)
 
     def _weights(self) -> Matrix:
         return _weights(self.prior)
@@ -149,7 +150,7 @@ class Consumer:
 
 
 def _weights(prior: Prior) -> Matrix:
-    if isinstance(prior, Floating):
+    if not prior.is_exact:
         return np.asarray(np.exp(prior.logs()))
     return _exact_or_float_array(prior.exact())
 

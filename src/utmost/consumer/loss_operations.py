@@ -32,7 +32,9 @@ def loss_rows(loss: LossLike, size: int) -> Exacts:
     rows = loss.matrix(size) if isinstance(loss, Loss) else loss
     width = len(rows[0]) if len(rows) else 0
     if len(rows) != size or not width or any(len(row) != width for row in rows):
-        raise InputError(f"loss must have {size} rows, one for each secret, equally long, got {len(rows)} of them")
+        raise InputError(
+            f"loss must have {size} rows, one for each secret, equally long, got {len(rows)} of them", "loss"
+        )
     result = np.empty((size, width), dtype=object)
     for x, row in enumerate(rows):
         result[x] = [_exact_entry(value) for value in row]
@@ -41,7 +43,9 @@ def loss_rows(loss: LossLike, size: int) -> Exacts:
 
 def _exact_entry(value: object) -> Number:
     if isinstance(value, float):
-        raise InputError('loss must have exact entries here, got floats: write them as text, for instance "1/3"')
+        raise InputError(
+            "loss must have exact entries here, got floats", "loss", 'write them as text, for instance "1/3"'
+        )
     return number(int(value) if isinstance(value, np.integer) else value, "loss")
 
 
@@ -66,7 +70,7 @@ def lift_loss(loss: LossLike, labels: Sequence[Label], space: Space) -> Exacts:
     [['0', '1'], ['0', '0'], ['1', '0']]
     """
     if len(set(labels)) != len(labels):
-        raise InputError("labels must name each secret once, got one twice")
+        raise InputError("labels must name each secret once, got one twice", "labels")
     rows = loss_rows(loss, len(labels))
     result = np.full((len(space), rows.shape[1]), Fraction(0), dtype=object)
     result[[space.position(label) for label in labels]] = rows
@@ -91,6 +95,6 @@ def scale_loss(loss: LossLike, factors: Sequence[object]) -> Exacts:
     """
     weights = np.array([number(value, "factor") for value in factors], dtype=object)
     if any(sign(value) < 0 for value in weights):
-        raise InputError("factors must be >= 0, got one below: a negative one turns a loss into a gain")
+        raise InputError("factors must be >= 0, got one below", "factors", "a negative one turns a loss into a gain")
     result: Exacts = loss_rows(loss, len(weights)) * weights[:, None]
     return result

@@ -12,10 +12,10 @@ import numpy as np
 
 from utmost.channel import Channel, Matrix, Mechanism, align_inputs, channel_of
 from utmost.channel.channel import label_positions, trusted_channel
-from utmost.consumer.losses import Loss, labels_of, square
+from utmost.consumer.losses import Loss, square
 from utmost.errors import InputError
 from utmost.exact import Number, rational
-from utmost.lp import Certificate, LinearProgram, certified_optimum
+from utmost.lp import LinearProgram, ProgramCertificate, certified_optimum
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class MinimaxReading:
 
     remap: Channel
     loss: Fraction
-    certificate: Certificate
+    certificate: ProgramCertificate
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +45,12 @@ class Minimax:
         """The randomised remap Y that minimises max_x Σ_w (C·Y)[x,w]·ℓ(x,w), certified; rational entries only."""
         source = self._channel(mechanism)
         certificate = certified_optimum(remap_program(source, square(self.loss, len(source.inputs))))
-        remap = np.array(certificate.x[:-1], dtype=object).reshape(len(source.outputs), len(source.inputs))
+        remap = np.array(certificate.proof.x[:-1], dtype=object).reshape(len(source.outputs), len(source.inputs))
         return MinimaxReading(trusted_channel(source.outputs, source.inputs, remap), certificate.upper, certificate)
 
     def _channel(self, mechanism: Channel | Mechanism) -> Channel:
         """The channel with its inputs in the order of the loss's rows, by label."""
-        labels = labels_of(self.loss)
+        labels = self.loss.labels
         return (
             channel_of(mechanism).in_order()
             if labels is None

@@ -1,4 +1,4 @@
-"""The coarsest grid on which a release of a number is as good as any private mechanism, but for a loss one accepts.
+"""The coarsest grid on which a release of a number is as good as any private mechanism, up to an accepted loss.
 
 A number x of [a, b] moves by at most Δ between neighbours. *Private* are here the mechanisms that protect each distance
 d with ε·d/Δ, as truncated Laplace does at the rate λ = ε/Δ; B is the least loss that one of them gives a reader, for
@@ -51,7 +51,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from utmost.continuous.interval import Interval
-from utmost.continuous.losses import ContinuousLoss, Linear
+from utmost.continuous.losses import ContinuousLoss
 from utmost.errors import InputError
 from utmost.exact import Number, ball, ball_endpoints, decimal, decimal_above
 from utmost.exact.working_precision import working_precision
@@ -81,14 +81,17 @@ class GridQuestion:
         length, moves = self.interval.length, self.sensitivity
         if not 0 < moves <= length:
             raise InputError(
-                f"sensitivity must be > 0 and at most the interval's length {decimal(length)}, got {decimal(moves)}: "
-                "it is how far the number can move within the interval"
+                f"sensitivity must be > 0 and at most the interval's length {decimal(length)}, got "
+                f"{decimal(moves)}: it is how far the number can move within the interval",
+                "sensitivity",
             )
         if not self.epsilon > 0:
-            raise InputError(f"epsilon must be > 0, got {decimal(self.epsilon)}: with 0 nothing can be told")
+            raise InputError(f"epsilon must be > 0, got {decimal(self.epsilon)}: with 0 nothing can be told", "epsilon")
         if not self.loss.convex and self.loss.of_gap(moves / MAX_STEPS):
             raise InputError(
-                f"loss must be convex, or 0 for small gaps, got {self.loss.name}: take absolute, squared or step:h"
+                f"loss must be convex, or 0 for small gaps, got {self.loss.name}",
+                "loss",
+                "take absolute, squared or step:h",
             )
 
     @property
@@ -170,9 +173,13 @@ def _steps(question: GridQuestion, step: Fraction) -> int:
     """N, the steps that cover the interval."""
     length = question.interval.length
     if not 0 < step <= length:
-        raise InputError(f"step must be > 0 and at most the interval's length {decimal(length)}, got {decimal(step)}")
+        raise InputError(
+            f"step must be > 0 and at most the interval's length {decimal(length)}, got {decimal(step)}", "step"
+        )
     if length / step > MAX_STEPS:
-        raise InputError(f"step must leave at most 10^12 steps in the interval, got {decimal(step)}: take a larger one")
+        raise InputError(
+            f"step must leave at most 10^12 steps in the interval, got {decimal(step)}", "step", "take a larger one"
+        )
     return math.ceil(length / step)
 
 
@@ -203,7 +210,9 @@ def rows_promise(question: GridQuestion, step: Fraction) -> GridPromise:
     """
     size, kappa, rounding_radius = _steps(question, step), question.kappa, step / 2
     if kappa is None:
-        raise InputError(f"loss must be Lipschitz where rows are rounded, got {question.loss.name}: take absolute")
+        raise InputError(
+            f"loss must be Lipschitz where rows are rounded, got {question.loss.name}", "loss", "take absolute"
+        )
     factor = _exp_above(question.rate * rounding_radius) if question.rate * rounding_radius <= MAX_EXPONENT else None
     rounding = None if factor is None else (factor - 1) * question.best + 2 * kappa * rounding_radius
     return GridPromise(step, size, size, factor, rounding, Fraction(0), kappa * (rounding_radius + 1 / question.rate))
@@ -283,8 +292,9 @@ def face_value(loss: ContinuousLoss, interval: Interval, rate: Fraction) -> Frac
             for distance in (length / 2, length)
         ]
     half_mean, full_mean = (mass / rate for mass in mass_bounds)
-    if isinstance(loss, Linear):
-        return min(kappa * half_mean, (loss.under + loss.over) / 2 * full_mean) if kappa else Fraction(0)
+    if loss.slopes is not None:
+        under, over = loss.slopes
+        return min(kappa * half_mean, (under + over) / 2 * full_mean) if kappa else Fraction(0)
     by_cells = _mean_by_cells(loss, length, rate)
     return by_cells if kappa is None else min(by_cells, kappa * half_mean)
 

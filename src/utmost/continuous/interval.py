@@ -1,4 +1,4 @@
-"""Intervals of real values with rational ends: where secrets, readings and answers of FMM21 live."""
+"""Intervals of real values with rational ends, for the secrets, readings and answers of FMM21."""
 
 from __future__ import annotations
 
@@ -29,8 +29,9 @@ class Interval:
         """Refuses an interval that is reversed or a point."""
         if not self.low < self.high:
             raise InputError(
-                f"interval must run from low to a larger high, got {decimal(self.low)},{decimal(self.high)}: "
-                "write the smaller end first"
+                f"interval must run from low to a larger high, got {decimal(self.low)},{decimal(self.high)}",
+                "interval",
+                "write the smaller end first",
             )
 
     def __str__(self) -> str:
@@ -51,7 +52,7 @@ class Interval:
         ['0', '1/4', '1/2', '3/4', '1']
         """
         if cells < 1:
-            raise InputError(f"cells must be at least 1, got {cells}")
+            raise InputError(f"cells must be at least 1, got {cells}", "cells")
         return [self.low + self.length * Fraction(k, cells) for k in range(cells + 1)]
 
 
@@ -72,18 +73,18 @@ def parse_interval(text: str) -> Interval:
     """
     numbers = text.split(",")
     if len(numbers) != 2:
-        raise InputError(f"interval must be two numbers such as 0,1, got {text[:40]!r}")
+        raise InputError(f"interval must be two numbers such as 0,1, got {text[:40]!r}", "interval")
     return interval(*numbers)
 
 
 def check_edges(edges: Sequence[Fraction], within: Interval) -> list[Fraction]:
     """The edges of at least one cell, if they are exact, increase strictly and stay within the interval."""
     if len(edges) < 2:
-        raise InputError(f"edges must be at least two, the two ends of a cell, got {len(edges)}")
+        raise InputError(f"edges must be at least two, the two ends of a cell, got {len(edges)}", "edges")
     if not all(isinstance(edge, int | Fraction) for edge in edges):
-        raise InputError("edges must be fractions, got another kind of number: write decimals as text")
+        raise InputError("edges must be fractions, got another kind of number", "edges", "write decimals as text")
     if any(not u < v for u, v in pairwise(edges)):
-        raise InputError("edges must increase strictly, got two in the wrong order or equal: sort them")
+        raise InputError("edges must increase strictly, got two in the wrong order or equal", "edges", "sort them")
     if edges[0] < within.low or edges[-1] > within.high:
-        raise InputError(f"edges must stay within the interval {within}: cut them off at its ends")
+        raise InputError(f"edges must stay within the interval {within}", "edges", "cut them off at its ends")
     return [Fraction(edge) for edge in edges]

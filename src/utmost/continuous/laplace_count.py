@@ -1,4 +1,4 @@
-"""What a count loses when Laplace noise takes the place of geometric noise (GRS12 App. A).
+"""The expected loss of a count with Laplace noise instead of geometric noise (GRS12 App. A).
 
 The Laplace mechanism answers r = i + noise of density ε/2·e^(−ε|t|) for a count i in 0 … n. Costs are
 c_iw = p_i·ℓ(i, w): rows are truths, columns are readings. A consumer who reads r as w pays the density
@@ -125,7 +125,9 @@ def laplace_factor(level: Level) -> Number:
     ('3/4*2^(1/2)', 1.0607)
     """
     if not level.alpha:
-        raise InputError("alpha must be > 0 for the Laplace factor, got 0: the factor grows without bound there")
+        raise InputError(
+            "alpha must be > 0 for the Laplace factor, got 0: the factor grows without bound there", "alpha"
+        )
     return (1 + level.alpha) / (2 * _half_power(level))
 
 
@@ -140,7 +142,7 @@ def rounded_laplace(distance: int, level: Level) -> Number:
     ['3/16', '1/2', '3/16', '3/64']
     """
     if level.alpha == 1:
-        raise InputError("alpha must be < 1 for Laplace noise, got 1: without epsilon the noise has no law")
+        raise InputError("alpha must be < 1 for Laplace noise, got 1: without epsilon the noise has no law", "alpha")
     if not level.alpha:
         return Fraction(distance == 0)
     root = _half_power(level)
@@ -184,11 +186,13 @@ class _Crossing:
 def _check_costs(costs: Exacts) -> Exacts:
     matrix = np.asarray(costs, dtype=object)
     if matrix.ndim != 2 or not matrix.size:
-        raise InputError("costs must be a matrix with a row for each count and a column for each reading")
+        raise InputError("costs must be a matrix with a row for each count and a column for each reading", "costs")
     if not all(is_exact(cost) for cost in matrix.flat):
-        raise InputError("costs must be exact numbers: give priors and losses as fractions or as decimals in text")
+        raise InputError(
+            "costs must be exact numbers", "costs", "give priors and losses as fractions or as decimals in text"
+        )
     if any(sign(cost) < 0 for cost in matrix.flat):
-        raise InputError("costs must be >= 0, got a negative one: a cost is a probability times a loss")
+        raise InputError("costs must be >= 0, got a negative one: a cost is a probability times a loss", "costs")
     exact: Exacts = matrix + Fraction(0)
     return exact
 
@@ -276,7 +280,9 @@ def _half_power(level: Level) -> Number:
     try:
         return level.power(HALF)
     except InputError:
-        raise InputError("alpha must be a fraction of at most 128 bits or e^-epsilon to have an exact root") from None
+        raise InputError(
+            "alpha must be a fraction of at most 128 bits or e^-epsilon to have an exact root", "alpha"
+        ) from None
 
 
 def _square_root(value: Number) -> Number:

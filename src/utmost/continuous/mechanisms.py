@@ -17,7 +17,14 @@ from typing import TYPE_CHECKING, Protocol
 from utmost.channel import Channel, files
 from utmost.continuous.bounds.columns import Column, Run, Weight, scale_weight, weight
 from utmost.continuous.bounds.laplace_factors import Factors
-from utmost.continuous.bounds.stage import Answer, Grid, Stage, TwoSided, exponential_weights, stepped_stage
+from utmost.continuous.bounds.loss_stage import (
+    Answer,
+    CellPartition,
+    Stage,
+    TwoSided,
+    exponential_weights,
+    stepped_stage,
+)
 from utmost.continuous.interval import Interval
 from utmost.errors import InputError
 from utmost.exact import Level, Number, ball, decimal, integer
@@ -28,7 +35,7 @@ from utmost.mechanisms.randomised_response import pairwise_privacy_loss
 if TYPE_CHECKING:
     from flint import arb
 
-    from utmost.continuous.densities.density import Density
+    from utmost.continuous.densities import Density
 
 MAX_STEPS = 10**6  # of a grid that needs no matrix
 SPARE_BITS = 16  # bits that rounding may take
@@ -71,7 +78,7 @@ class Mechanism(Protocol):
     def guarantee(self) -> Guarantee:
         """Its true privacy."""
 
-    def stage(self, density: Density, grid: Grid, degree: int, bits: int) -> Stage:
+    def stage(self, density: Density, grid: CellPartition, degree: int, bits: int) -> Stage:
         """Its columns on a grid, with moments up to a degree."""
 
 
@@ -96,7 +103,7 @@ class Laplace:
         """ε for each unit of distance, attained by every pair; no more than ε·length for any two."""
         return Guarantee(_epsilon(self.level), _scaled_epsilon(self.level, self.interval.length), "private by distance")
 
-    def stage(self, density: Density, grid: Grid, degree: int, bits: int) -> Stage:
+    def stage(self, density: Density, grid: CellPartition, degree: int, bits: int) -> Stage:
         """See `stage`."""
         weights = exponential_weights(density, grid, self.level, degree, bits)
         return TwoSided(weights, weights, grid, self.level, bits).stage(atoms=True)
@@ -133,7 +140,7 @@ class RenormalisedLaplace:
             "twice the ε asked for",
         )
 
-    def stage(self, density: Density, grid: Grid, degree: int, bits: int) -> Stage:
+    def stage(self, density: Density, grid: CellPartition, degree: int, bits: int) -> Stage:
         """The weights times φ from below for the lower columns, from above for the upper ones."""
         factors = Factors(self.level, grid, bits)
         flat, left, right = map(factors.applied, exponential_weights(density, grid, self.level, degree + 1, bits))
@@ -178,7 +185,7 @@ class GridGeometric:
         description = f"inputs at most d apart: ε·⌈d/{step}⌉·{step}; on the grid's points ε a unit"
         return Guarantee(None, _scaled_epsilon(self.level, self.interval.length), description)
 
-    def stage(self, density: Density, grid: Grid, degree: int, bits: int) -> Stage:
+    def stage(self, density: Density, grid: CellPartition, degree: int, bits: int) -> Stage:
         """Columns κ_y·α^|i−y| over the runs of cells that round to the points i: two-sided as those of Laplace."""
         flat = weight(density, grid.edges, Fraction(0), degree, bits)
         starts = _nearest_starts(self.interval, self.steps, grid)
@@ -217,9 +224,11 @@ class SteppedMechanism:
     def __post_init__(self) -> None:
         """Refuses channels that are too small or not exact."""
         if not self.channel.exact:
-            raise InputError("channel must have exact entries, got floats: write them as fractions or decimals in text")
+            raise InputError(
+                "channel must have exact entries, got floats", "channel", "write them as fractions or decimals in text"
+            )
         if len(self.channel.inputs) < 2:
-            raise InputError("channel must have at least 2 inputs, the two ends of the interval, got 1")
+            raise InputError("channel must have at least 2 inputs, the two ends of the interval, got 1", "channel")
 
     @property
     def steps(self) -> int:
@@ -246,7 +255,7 @@ class SteppedMechanism:
         step = decimal(self.interval.length / self.steps)
         return Guarantee(Fraction(0) if privacy_loss.ratio == 1 else None, any_two, f"its law jumps every {step}")
 
-    def stage(self, density: Density, grid: Grid, degree: int, bits: int) -> Stage:
+    def stage(self, density: Density, grid: CellPartition, degree: int, bits: int) -> Stage:
         """Finite sums: one column an output."""
         flat = weight(density, grid.edges, Fraction(0), degree, bits)
         starts = (
@@ -272,7 +281,7 @@ def mechanism_by_name(name: str, interval: Interval, level: Level, steps: int = 
     """
     if not level.is_inner:
         raise InputError(
-            "epsilon must be > 0 and finite: without noise, or without an answer, there is nothing to bound"
+            "epsilon must be > 0 and finite: without noise, or without an answer, there is nothing to bound", "epsilon"
         )
     if name == "laplace":
         return Laplace(interval, level)
@@ -281,7 +290,9 @@ def mechanism_by_name(name: str, interval: Interval, level: Level, steps: int = 
     if name == "geometric":
         return GridGeometric(interval, level, integer(steps, "steps"))
     if name not in MECHANISM_NAMES:
-        raise InputError(f"mechanism must be {', '.join(MECHANISM_NAMES)} or channel:FILE, got {name[:40]!r}")
+        raise InputError(
+            f"mechanism must be {', '.join(MECHANISM_NAMES)} or channel:FILE, got {name[:40]!r}", "mechanism"
+        )
     count = _check_steps(steps, MAX_CHANNEL_STEPS)
     exponent = None if level.exponent is None else level.exponent * interval.length
     interval_level = Level(level.power(interval.length), exponent)
@@ -317,7 +328,7 @@ def _scaled_epsilon(level: Level, factor: Fraction) -> Number | float:
 def _check_steps(steps: object, limit: int) -> int:
     count = integer(steps, "steps")
     if not 1 <= count <= limit:
-        raise InputError(f"steps must be from 1 to {limit}, got {count if count < 10**30 else 'more'}")
+        raise InputError(f"steps must be from 1 to {limit}, got {count if count < 10**30 else 'more'}", "steps")
     return count
 
 
@@ -325,14 +336,14 @@ def _point_answers(interval: Interval, steps: int) -> list[Answer]:
     return [Answer(k, low=point, high=point) for k, point in enumerate(interval.grid(steps))]
 
 
-def _nearest_starts(interval: Interval, steps: int, grid: Grid) -> list[int]:
+def _nearest_starts(interval: Interval, steps: int, grid: CellPartition) -> list[int]:
     """The first edge of the inputs that round to each point."""
     index_of_edge = {edge: i for i, edge in enumerate(grid.edges)}
     half = interval.length / (2 * steps)
     return [0, *(index_of_edge[interval.low + (2 * k - 1) * half] for k in range(1, steps + 1))]
 
 
-def _floor_starts(steps: int, grid: Grid, interval: Interval) -> list[int]:
+def _floor_starts(steps: int, grid: CellPartition, interval: Interval) -> list[int]:
     """The first edge of the inputs at or above each point but the last."""
     index_of_edge = {edge: i for i, edge in enumerate(grid.edges)}
     return [index_of_edge[point] for point in interval.grid(steps)[:-1]]

@@ -1,4 +1,4 @@
-"""FMM21 Theorem 5 at a finite grid, for more losses than it was stated for; and where it ends.
+"""FMM21 Theorem 5 on a finite grid, for more losses than the paper states, and a loss for which it fails.
 
 Write λ for the rate, ε per unit of distance, and call K *private* when K(x) ≤ e^(λ|x−x′|)·K(x′) for all x, x′ of the
 interval. Cut it into cells of width s, let x_j be the middle of cell j, π_j the prior's mass there and ℓ̄(w, j) the
@@ -29,7 +29,7 @@ N-step losses ℓ(w, ⌊x⌋_N) with ℓ legal. So Thm 5 needs no Lipschitz cons
 *not* beaten for monotone step losses or N-step ones (as §VIII and §X have it): what beats it there, G_N, is not private
 between the points of its grid.
 
-**Where it ends**: `Band`. Readings "inside" and "outside" of the band [1/4, 3/4], loss 1 for the wrong one: outside is
+**Where it fails**: `Band`. Readings "inside" and "outside" of the band [1/4, 3/4], loss 1 for the wrong one: outside is
 best below and above the band, inside in between, so φ is not in order. A mechanism made for this reader beats L.
 """
 
@@ -58,7 +58,9 @@ def lemma9(level: Level, distance: Fraction) -> Number:
     FMM21 Lemma 9 with `distance` 1/N, from the left ends of cells; half of that from their middles.
     """
     if not distance > 0 or not level.is_inner:
-        raise InputError("distance must be > 0 and alpha inside (0, 1) for Lemma 9: at the ends nothing is compared")
+        raise InputError(
+            "distance must be > 0 and alpha inside (0, 1) for Lemma 9: at the ends nothing is compared", "distance"
+        )
     return 1 / level.power(distance)
 
 
@@ -121,7 +123,7 @@ class Band:
     def __post_init__(self) -> None:
         """Refuses a rate that tells nothing."""
         if not self.rate > 0:
-            raise InputError(f"rate must be > 0, got {self.rate}: at 0 both mechanisms tell nothing")
+            raise InputError(f"rate must be > 0, got {self.rate}: at 0 both mechanisms tell nothing", "rate")
 
     def outside(self, x: Fraction) -> Number:
         """The probability that the best mechanism says outside when the value is x, exact.
@@ -130,7 +132,7 @@ class Band:
         ('1/2*exp(-1/4)', Fraction(1, 2))
         """
         if not 0 <= x <= 1:
-            raise InputError("x must be from 0 to 1")
+            raise InputError("x must be from 0 to 1", "x")
         distance = abs(x - HALF) - QUARTER
         tail = exponential(-self.rate * abs(distance)) * HALF
         return tail if distance <= 0 else 1 - tail

@@ -1,4 +1,4 @@
-"""Pixelation, both ways: U_N, ⌊·⌋_N, π_N, M_N, ℓ_N, G_N and ᵀL of FMM21 §VI and §VII, on any interval.
+"""Pixelation between an interval and a grid: U_N, ⌊·⌋_N, π_N, M_N, ℓ_N, G_N and ᵀL of FMM21 §VI and §VII.
 
 The N cells of [a, b] are [a + k·h, a + (k+1)·h), h = (b−a)/N, and the last one contains b as well. A density becomes a
 prior on U_N by putting each cell's mass on its left end (so b itself has mass 0); a channel or a loss on U_N becomes an
@@ -19,7 +19,7 @@ from utmost.channel.channel import trusted_channel
 from utmost.consumer import priors
 from utmost.consumer.losses import Table
 from utmost.consumer.priors import Prior
-from utmost.continuous.densities.density import Density
+from utmost.continuous.densities import Density
 from utmost.continuous.interval import Interval
 from utmost.errors import InputError
 from utmost.exact import Level, Number, integer, rational
@@ -84,7 +84,7 @@ class PixelGrid:
     def _check_input(self, x: object) -> Fraction:
         value = rational(x, "x")
         if value not in self.interval:
-            raise InputError(f"x must be within the interval {self.interval}")
+            raise InputError(f"x must be within the interval {self.interval}", "x")
         return value
 
 
@@ -92,14 +92,14 @@ def pixel_grid(interval: Interval, count: object) -> PixelGrid:
     """The grid of `count` cells of an interval."""
     cells = integer(count, "N")
     if not 1 <= cells <= MAX_GRID_CELLS:
-        raise InputError(f"N must be from 1 to {MAX_GRID_CELLS}, got {cells if cells < 10**30 else 'more'}")
+        raise InputError(f"N must be from 1 to {MAX_GRID_CELLS}, got {cells if cells < 10**30 else 'more'}", "N")
     return PixelGrid(interval, cells)
 
 
 def pixelate(density: Density, grid: PixelGrid) -> Prior:
     """π_N: the mass of each cell on its left end, 0 on the upper end of the interval (FMM21 §VI-B); exact.
 
-    >>> from utmost.continuous.densities.density import uniform_density
+    >>> from utmost.continuous.densities import uniform_density
     >>> from utmost.continuous.interval import interval
     >>> unit = interval(0, 1)
     >>> [str(weight) for weight in pixelate(uniform_density(unit), pixel_grid(unit, 2)).exact()]
@@ -127,8 +127,9 @@ class Stepped:
     def __post_init__(self) -> None:
         if len(self.channel.inputs) != self.grid.count + 1:
             raise InputError(
-                f"channel must have {self.grid.count + 1} inputs, the points of the grid, "
-                f"got {len(self.channel.inputs)}"
+                f"channel must have {self.grid.count + 1} inputs, the points of the grid, got "
+                f"{len(self.channel.inputs)}",
+                "channel",
             )
 
     def law(self, x: object) -> Matrix:
@@ -190,7 +191,7 @@ def output_edges(grid: PixelGrid, cells: object) -> list[Fraction]:
     """The T + 1 edges of the cells that answers are told by."""
     count = integer(cells, "T")
     if not 1 <= count <= MAX_CHANNEL_CELLS:
-        raise InputError(f"T must be from 1 to {MAX_CHANNEL_CELLS} to write the matrix out, got {count}")
+        raise InputError(f"T must be from 1 to {MAX_CHANNEL_CELLS} to write the matrix out, got {count}", "T")
     return grid.interval.grid(count)
 
 
@@ -208,7 +209,9 @@ def averaged_laplace(grid: PixelGrid, cells: object, level: Level) -> Channel:
     the last cell's row. Needs a level given by ε, since 1/ε is a factor.
     """
     if not level.exponent:
-        raise InputError("epsilon must be a rational number > 0 here, since 1/epsilon is a factor: give the level so")
+        raise InputError(
+            "epsilon must be a rational number > 0 here, since 1/epsilon is a factor", "epsilon", "give the level so"
+        )
     edges = output_edges(grid, cells)
     _check_writable(grid)
     sums = [[_mean_below(u, v, edge, level) for edge in edges[1:-1]] for u, v in pairwise(grid.points)]
@@ -224,7 +227,7 @@ def _mean_below(u: Fraction, v: Fraction, edge: Fraction, level: Level) -> Numbe
 def _antiderivative(t: Fraction, level: Level) -> Number:
     """∫ from 0 of Pr[t + noise < 0] dt: (1 − e^(−εt))/2ε for t ≥ 0, t + (1 − e^(εt))/2ε for t < 0."""
     if level.exponent is None:
-        raise InputError("epsilon must be a rational number > 0 here: give the level so")
+        raise InputError("epsilon must be a rational number > 0 here", "epsilon", "give the level so")
     share = (1 - level.power(abs(t))) / (2 * level.exponent)
     return share if t >= 0 else t + share
 
@@ -232,10 +235,10 @@ def _antiderivative(t: Fraction, level: Level) -> Number:
 def check_inner_level(level: Level) -> Level:
     """The level itself, if it is one that Laplace noise can have."""
     if not level.is_inner:
-        raise InputError("alpha must be strictly between 0 and 1 here: at the ends Laplace noise has no law")
+        raise InputError("alpha must be strictly between 0 and 1 here: at the ends Laplace noise has no law", "alpha")
     return level
 
 
 def _check_writable(grid: PixelGrid) -> None:
     if grid.count > MAX_CHANNEL_CELLS:
-        raise InputError(f"N must be at most {MAX_CHANNEL_CELLS} to write the matrix out, got {grid.count}")
+        raise InputError(f"N must be at most {MAX_CHANNEL_CELLS} to write the matrix out, got {grid.count}", "N")

@@ -45,13 +45,15 @@ class TruncatedLaplace:
     def __post_init__(self) -> None:
         """Refuses levels without a law."""
         if not self.level.is_inner:
-            raise InputError("level must have 0 < alpha < 1, that is 0 < epsilon < infinity, for Laplace noise")
+            raise InputError(
+                "level must have 0 < alpha < 1, that is 0 < epsilon < infinity, for Laplace noise", "level"
+            )
 
     def law(self, x: object) -> Law:
         """The law of the answer when the truth is x."""
         truth = rational(x, "x")
         if truth not in self.interval:
-            raise InputError(f"x must be in the interval {self.interval}: clamp it first")
+            raise InputError(f"x must be in the interval {self.interval}", "x", "clamp it first")
         return Law(self.interval, self.level, truth)
 
 
@@ -98,7 +100,7 @@ class Law:
         """Pr[low < Y < high] for low ≤ high within the interval: no end mass is counted."""
         u, v = rational(low, "low"), rational(high, "high")
         if not self.interval.low <= u <= v <= self.interval.high:
-            raise InputError(f"low and high must be in this order within the interval {self.interval}")
+            raise InputError(f"low and high must be in this order within the interval {self.interval}", "low")
         if u == v:
             return Fraction(0)
         below = self.cdf(u) if u < self.interval.high else 1 - self.high_atom
@@ -126,7 +128,7 @@ class Law:
         """
         share = number(p, "p")
         if sign(share) <= 0 or share > 1:
-            raise InputError("p must be in (0, 1]: it is a probability")
+            raise InputError("p must be in (0, 1]: it is a probability", "p")
         if share <= self.low_atom:
             return self.interval.low
         if share > 1 - self.high_atom:

@@ -1,4 +1,4 @@
-"""Kernels of the user's own: a density of answers for every input, with stated bounds, refused where it is no law."""
+"""Kernels defined by a user: a density of answers for every input, with stated bounds; anything else is refused."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from utmost.continuous.bounds.columns import weight
-from utmost.continuous.bounds.stage import Answer, Grid, Group, Stage, stepped_stage
+from utmost.continuous.bounds.loss_stage import Answer, CellPartition, Group, Stage, stepped_stage
 from utmost.continuous.interval import Interval
 from utmost.continuous.mechanisms import Guarantee
 from utmost.errors import InputError
@@ -18,7 +18,7 @@ from utmost.exact import Number, ball, decimal, number, rational, sign
 if TYPE_CHECKING:
     from flint import arb
 
-    from utmost.continuous.densities.density import Density
+    from utmost.continuous.densities import Density
 
 DensityBounds = Callable[[Fraction, Fraction], tuple[object, object]]
 
@@ -43,7 +43,7 @@ class Kernel:
         """Refuses rates that are no bounds."""
         for name, rate in (("along_x", self.along_x), ("along_y", self.along_y)):
             if rate < 0:
-                raise InputError(f"{name} must be >= 0, got {decimal(rate)}: it bounds how fast ln K changes")
+                raise InputError(f"{name} must be >= 0, got {decimal(rate)}: it bounds how fast ln K changes", name)
 
     @property
     def steepness(self) -> float:
@@ -51,10 +51,10 @@ class Kernel:
         return 0.0
 
     def guarantee(self) -> Guarantee:
-        """As stated by whoever gave the kernel."""
+        """The guarantee that the user stated for the kernel."""
         return Guarantee(self.along_x, self.along_x * self.interval.length, "stated with the kernel, not checked")
 
-    def stage(self, density: Density, grid: Grid, degree: int, bits: int) -> Stage:
+    def stage(self, density: Density, grid: CellPartition, degree: int, bits: int) -> Stage:
         """For each cell of answers a column below and one above all its densities, times its width."""
         flat = weight(density, grid.edges, Fraction(0), degree, bits)
         starts = list(range(grid.cells))
@@ -97,10 +97,12 @@ class Kernel:
         """The two bounds on K(x)(y), refused where they are no bounds."""
         bounds = self.density(x, y)
         if not isinstance(bounds, tuple) or len(bounds) != 2:
-            raise InputError("kernel must give two bounds (lower, upper) on its density, got something else")
+            raise InputError("kernel must give two bounds (lower, upper) on its density, got something else", "kernel")
         lower, upper = number(bounds[0], "kernel"), number(bounds[1], "kernel")
         if sign(lower) < 0 or sign(upper - lower) < 0:
-            raise InputError("kernel must give bounds with 0 <= lower <= upper, got others: exchange or correct them")
+            raise InputError(
+                "kernel must give bounds with 0 <= lower <= upper, got others", "kernel", "exchange or correct them"
+            )
         return lower, upper
 
 
@@ -126,6 +128,7 @@ def _check_totals(below: Sequence[Sequence[arb]], above: Sequence[Sequence[arb]]
     for lower, upper in zip(below, above, strict=True):
         if sum(lower[1:], lower[0]) > 1 or sum(upper[1:], upper[0]) < 1:
             raise InputError(
-                "kernel must have total 1 over the answers, for every input, which its bounds exclude: divide it by "
-                "its integral over y, or state larger rates"
+                "kernel must have total 1 over the answers, for every input, which its bounds exclude",
+                "kernel",
+                "divide it by its integral over y, or state larger rates",
             )

@@ -17,8 +17,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from utmost.data.engines.functions import hash_values
-from utmost.data.queries import PrivacyUnit
+from utmost.data.engines.engine import Engine
+from utmost.data.selection import PrivacyUnit
 from utmost.noise.entropy import EntropySource, entropy_source
 
 MAX_COPIES = 10**7  # equal rows of a person that take part in the choice: at least the largest bound
@@ -41,7 +41,7 @@ def count_kept(people: Any, unit: PrivacyUnit) -> Any:
     return sizes.aggregate(kept=ibis.least(sizes["size"], unit.rows or 1).sum())
 
 
-def keep_rows(rows: Any, values: Sequence[str], unit: PrivacyUnit, salt: str, engine: str) -> Any:
+def keep_rows(rows: Any, values: Sequence[str], unit: PrivacyUnit, salt: str, engine: Engine) -> Any:
     """The `values` of the rows that are kept, of a table with a person in column `p` and no NULL in any column.
 
     With rows = k these are min(k, rows of the person) rows of each person; with groups = k, one row for each of
@@ -54,6 +54,6 @@ def keep_rows(rows: Any, values: Sequence[str], unit: PrivacyUnit, salt: str, en
         copies = ibis.least(candidates["copies"], MAX_COPIES)
         candidates = candidates.mutate(copy=ibis.range(copies).unnest()).drop("copies")
     hash_inputs = [candidates[name] for name in candidates.columns if name != "copies"]
-    ranked_rows = candidates.mutate(rank=hash_values(engine, [ibis.literal(salt), *hash_inputs]))
+    ranked_rows = candidates.mutate(rank=engine.hash_values([ibis.literal(salt), *hash_inputs]))
     ordered_rows = ranked_rows.mutate(place=ibis.row_number().over(group_by="p", order_by=["rank", *values]))
     return ordered_rows.filter(ordered_rows["place"] < unit.bound).select(*values)

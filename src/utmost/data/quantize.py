@@ -21,9 +21,10 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import Any
 
-from utmost.data.engines import functions
-from utmost.data.predicates.column_casts import decimal_literal, double_literal
-from utmost.data.queries import Grid
+from utmost.data.engines import expressions
+from utmost.data.engines.engine import Engine
+from utmost.data.engines.expressions import decimal_literal, double_literal
+from utmost.data.grid import Grid
 from utmost.errors import InputError
 
 MAX_COMPUTED_INTEGER = 1 << 62  # the largest that is computed with
@@ -31,7 +32,7 @@ MAX_PRODUCT_DIGITS = 37  # of a product of decimals: engines give it one digit m
 MAX_FLOAT_BOUND, MIN_FLOAT_STEP = 10**300, Fraction(1, 10**280)
 
 
-def check_grid(dtype: Any, grid: Grid, engine: str) -> None:
+def check_grid(dtype: Any, grid: Grid, engine: Engine) -> None:
     """Refuse a grid whose arithmetic could leave what the engine holds for a column of this type."""
     if dtype.is_floating():
         fits = max(abs(grid.low), abs(grid.high)) <= MAX_FLOAT_BOUND and grid.step >= MIN_FLOAT_STEP
@@ -45,12 +46,14 @@ def check_grid(dtype: Any, grid: Grid, engine: str) -> None:
         )
     if not fits:
         raise InputError(
-            f"step must leave numbers that the column's type can be computed with, got {grid.step} from {grid.low} to "
-            f"{grid.high}: take a coarser step or closer bounds"
+            f"step must leave numbers that the column's type can be computed with, got {grid.step} from "
+            f"{grid.low} to {grid.high}",
+            "step",
+            "take a coarser step or closer bounds",
         )
 
 
-def grid_position(value: Any, grid: Grid, nulls: Fraction | None, engine: str) -> Any:
+def grid_position(value: Any, grid: Grid, nulls: Fraction | None, engine: Engine) -> Any:
     """The position of a value that is not NaN; where it is NULL that of `nulls`, or NULL if that is None."""
     import ibis
 
@@ -77,31 +80,31 @@ def _float_position(value: Any, grid: Grid) -> Any:
     low, high, step = (double_literal(float(number)) for number in (grid.low, grid.high, grid.step))
     quarter, half = double_literal(float(grid.step) / 4), double_literal(0.5)
     clamped = ibis.least(ibis.greatest(value, low), high)
-    return functions.floor(ibis.greatest(clamped - low, quarter) / step + half)
+    return expressions.floor(ibis.greatest(clamped - low, quarter) / step + half)
 
 
-def _integer_position(value: Any, grid: Grid, engine: str) -> Any:
+def _integer_position(value: Any, grid: Grid, engine: Engine) -> Any:
     import ibis
 
     low, high = _outward_bounds(value.type(), grid, engine)
     p, q, a = grid.step.numerator, grid.step.denominator, int(grid.low / grid.step)
     clamped = ibis.least(ibis.greatest(value, int(low)), int(high)).cast("int64")
-    return functions.floor_quotient(engine, clamped * _int64_literal(q) + _int64_literal(p // 2 - a * p), p)
+    return engine.floor_quotient(clamped * _int64_literal(q) + _int64_literal(p // 2 - a * p), p)
 
 
-def _decimal_position(value: Any, grid: Grid, engine: str) -> Any:
+def _decimal_position(value: Any, grid: Grid, engine: Engine) -> Any:
     import ibis
 
     low, high = _outward_bounds(value.type(), grid, engine)
     p, q, a = grid.step.numerator, grid.step.denominator, int(grid.low / grid.step)
-    scale = None if engine == "postgres" else value.type().scale
+    scale = engine.decimal_scale(value.type())
     clamped = ibis.least(ibis.greatest(value, _exact_literal(low, scale)), _exact_literal(high, scale))
-    if scale is not None:  # DuckDB takes the product's type from the wider factor, Spark adds the digits of both
-        digits = _integer_digits(low, high) + scale + (len(str(2 * q)) if engine == "duckdb" else 0)
+    if scale is not None:
+        digits = _integer_digits(low, high) + scale + (0 if engine.adds_product_digits else len(str(2 * q)))
         clamped = clamped.cast(f"decimal({digits}, {scale})")
     factor = _exact_literal(Fraction(2 * q), None if scale is None else 0)
-    product_floor = functions.floor(functions.decimal_product(clamped, factor))
-    return functions.floor_quotient(engine, product_floor + _int64_literal(p - 2 * a * p), 2 * p)
+    product_floor = expressions.floor(expressions.decimal_product(clamped, factor))
+    return engine.floor_quotient(product_floor + _int64_literal(p - 2 * a * p), 2 * p)
 
 
 def _is_whole(dtype: Any) -> bool:
@@ -109,17 +112,16 @@ def _is_whole(dtype: Any) -> bool:
     return bool(dtype.is_integer() or (dtype.is_decimal() and dtype.scale == 0))
 
 
-def _outward_bounds(dtype: Any, grid: Grid, engine: str) -> tuple[Fraction, Fraction]:
-    """low and high, moved outwards to numbers that the column can hold: whole ones in PostgreSQL's decimals."""
-    scale = 0 if _is_whole(dtype) or engine == "postgres" else dtype.scale
+def _outward_bounds(dtype: Any, grid: Grid, engine: Engine) -> tuple[Fraction, Fraction]:
+    """low and high, moved outwards to numbers that the column can hold: whole ones where decimals have any scale."""
+    scale = 0 if _is_whole(dtype) else engine.decimal_scale(dtype) or 0
     return Fraction(floor(grid.low * 10**scale), 10**scale), Fraction(ceil(grid.high * 10**scale), 10**scale)
 
 
-def _product_digits(dtype: Any, bounds: tuple[Fraction, Fraction], factor: int, engine: str) -> int:
-    """Digits of the widest product of a clamped decimal; PostgreSQL has as many as it takes."""
-    if _is_whole(dtype) or engine == "postgres":
-        return 0
-    return _integer_digits(*bounds) + int(dtype.scale) + len(str(factor))
+def _product_digits(dtype: Any, bounds: tuple[Fraction, Fraction], factor: int, engine: Engine) -> int:
+    """Digits of the widest product of a clamped decimal; 0 where the engine has as many as it takes."""
+    scale = None if _is_whole(dtype) else engine.decimal_scale(dtype)
+    return 0 if scale is None else _integer_digits(*bounds) + scale + len(str(factor))
 
 
 def _integer_digits(low: Fraction, high: Fraction) -> int:

@@ -56,7 +56,9 @@ class SampleTable:
     def column(self, name: str) -> tuple[Fraction, ...]:
         """The entries of one column, in row order."""
         if name not in self.columns:
-            raise InputError(f"column must be one of {', '.join(self.columns)}, got {name!r}: choose one of those")
+            raise InputError(
+                f"column must be one of {', '.join(self.columns)}, got {name!r}", "column", "choose one of those"
+            )
         column_index = list(self.columns).index(name)
         return tuple(row[column_index] for row in self.rows)
 
@@ -92,5 +94,5 @@ def _load_rows(file: str, header: tuple[str, ...]) -> tuple[tuple[Fraction, ...]
     to_fraction = cache(Fraction)
     reader = csv.reader(files("utmost.data").joinpath(file).read_text(encoding="ascii").splitlines())
     if tuple(next(reader)) != header:
-        raise InputError(f"file must start with the columns of {file}, got others: reinstall utmost")
+        raise InputError(f"file must start with the columns of {file}, got others", "file", "reinstall utmost")
     return tuple(tuple(to_fraction(entry) for entry in row) for row in reader)

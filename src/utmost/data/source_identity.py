@@ -4,25 +4,23 @@ A file is recognised by its place, its inode and the times of its last change, w
 directory by those of everything in it. Its content is not looked at, for two reasons: a hash of it could be held
 against guesses of one row by whoever reads the ledger, and what a plan costs would depend on what is in the rows. A
 file that was written to is another source even if the same was written. The rows of a database cannot be recognised:
-there the curator's `fingerprint` says that they are the same, and the open connection which database it is. Its URL
-does not: what a URL leaves out comes from the environment. Spark does not say which catalogue it reads.
+there the curator's `fingerprint` says that they are the same, and the open connection which database it is
+(`Engine.identify_database`). Its URL does not: what a URL leaves out comes from the environment.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import stat
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from importlib.resources import as_file, files
 from itertools import repeat
 from pathlib import Path
+from typing import NamedTuple
 
-from utmost.data.sources import ENGINES_BY_KIND, SAMPLE_FILES, Source
+from utmost.data.engines.engine import SourceIdentity, hashed_identity
+from utmost.data.sources import Source, source_path
 from utmost.errors import InputError
 
 CLOCK_TICK_NS = 20_000_000  # two changes of a file that are further apart have different times
@@ -31,23 +29,19 @@ MEMORY_FILE_SYSTEMS = ("tmpfs", "ramfs", "devtmpfs", "hugetlbfs")  # no time of 
 SYNC_THREADS = 32  # a disk writes many files at once
 MOUNTS = "/proc/self/mountinfo"
 MAX_SOURCE_FILES = 10_000  # of a directory
-NO_FINGERPRINT = "the rows of a database cannot be recognised without a fingerprint"
-NO_DATABASE_NAME = "the server does not say which it is: let the user execute pg_control_system()"
-NO_CATALOGUE_NAME = "Spark does not say which catalogue it reads"
 NO_EXACT_TIMES = "no exact times of the last change are kept where the file lies"
 CHANGED_MESSAGE = (
     "source must stay as it is while it is read, got one that was written to; nothing was spent: run the plan again"
 )
 
-FileState = list[tuple[str, int, int, int]]  # name, inode and the times of the last change in nanoseconds
 
+class FileState(NamedTuple):
+    """A file or folder as the operating system knows it: its inode, and the times of its last change in nanoseconds."""
 
-@dataclass(frozen=True, slots=True)
-class SourceIdentity:
-    """A text that is the same only where the rows are; None where they cannot be recognised, and `problem` says why."""
-
-    digest: str | None
-    problem: str = ""
+    name: str
+    inode: int
+    modified: int
+    changed: int
 
 
 def identify_source(
@@ -57,13 +51,10 @@ def identify_source(
 
     `database` is what the open connection to a database says (`Table.database`).
     """
-    if source.kind in ("postgres", "catalogue"):
-        return _database_identity(source.kind, fingerprint, database)
-    engine = source.engine or ENGINES_BY_KIND[source.kind][0]
-    if source.location in SAMPLE_FILES:
-        with as_file(files("utmost.data").joinpath(SAMPLE_FILES[source.location])) as path:
-            return _file_identity(engine, path.resolve())
-    return _file_identity(engine, (folder / source.location).resolve())
+    if not source.kind.is_file:
+        return source.reader.identify_database(fingerprint, database)
+    with source_path(source, folder) as path:
+        return _file_identity(source, path)
 
 
 def check_unchanged(identity: SourceIdentity, source: Source, folder: Path) -> None:
@@ -71,60 +62,49 @@ def check_unchanged(identity: SourceIdentity, source: Source, folder: Path) -> N
 
     A database is read in one transaction, which sees one state.
     """
-    is_file = source.kind not in ("postgres", "catalogue")
-    if is_file and identity.digest is not None and identify_source(source, folder, None) != identity:
+    if source.kind.is_file and identity.digest is not None and identify_source(source, folder, None) != identity:
         raise InputError(CHANGED_MESSAGE)
 
 
-def _identity(*content: object) -> SourceIdentity:
-    return SourceIdentity(hashlib.sha256(json.dumps(content).encode()).hexdigest())
-
-
-def _database_identity(kind: str, fingerprint: str | None, database: str | None) -> SourceIdentity:
-    if kind == "catalogue":
-        return SourceIdentity(None, NO_CATALOGUE_NAME)
-    if fingerprint is None or database is None:
-        return SourceIdentity(None, NO_FINGERPRINT if fingerprint is None else NO_DATABASE_NAME)
-    return _identity("postgres", database, fingerprint)
-
-
-def _file_identity(engine: str, path: Path) -> SourceIdentity:
+def _file_identity(source: Source, path: Path) -> SourceIdentity:
     try:
-        state = _settled_state(path) if os.name == "posix" else None
+        state = _settled_state(path, source.kind.log_suffixes) if os.name == "posix" else None
     except OSError:
         state = None
-    return SourceIdentity(None, NO_EXACT_TIMES) if state is None else _identity(engine, str(path), state)
+    if state is None:
+        return SourceIdentity(None, NO_EXACT_TIMES)
+    return hashed_identity(source.reader.name, str(path), state)
 
 
-def _settled_state(path: Path) -> FileState | None:
+def _settled_state(path: Path, log_suffixes: tuple[str, ...]) -> list[FileState] | None:
     """The state of a file once any later change of it must show; None where times are too coarse for that."""
-    state = list(_file_states(path))
-    newest = max(changed for _, _, _, changed in state)
+    state = list(_file_states(path, log_suffixes))
+    newest = max(file.changed for file in state)
     age = time.time_ns() - newest
-    is_exact = all(changed % WHOLE_SECOND_NS for _, _, _, changed in state)
+    is_exact = all(file.changed % WHOLE_SECOND_NS for file in state)
     if not is_exact or age < 0 or len(state) > MAX_SOURCE_FILES:
         return None
     if age < CLOCK_TICK_NS:
         time.sleep((CLOCK_TICK_NS - age) / WHOLE_SECOND_NS)
-        return state if list(_file_states(path)) == state else None
+        return state if list(_file_states(path, log_suffixes)) == state else None
     return state
 
 
-def _file_states(path: Path) -> Iterator[tuple[str, int, int, int]]:
-    """The file and DuckDB's log beside it; or the directory and all that is in it."""
-    names = [str(path), f"{path}.wal"]
+def _file_states(path: Path, log_suffixes: tuple[str, ...]) -> Iterator[FileState]:
+    """The file and its logs beside it; or the directory and all that is in it."""
+    logs = [f"{path}{suffix}" for suffix in log_suffixes]
+    names = [str(path), *(log for log in logs if os.path.exists(log))]
     for folder, folders, file_names in os.walk(path, onerror=_raise) if path.is_dir() else ():
         if any(os.path.islink(os.path.join(folder, name)) for name in folders):
             raise OSError("what a link in a directory leads to is not walked through")
         names += [os.path.join(folder, name) for name in sorted([*folders, *file_names])]
         if len(names) > MAX_SOURCE_FILES:
             raise OSError("too many files to recognise")
-    existing_names = [name for name in names if name != f"{path}.wal" or os.path.exists(name)]
     with ThreadPoolExecutor(SYNC_THREADS) as pool:
-        yield from pool.map(_file_state, existing_names, repeat(memory_devices()))
+        yield from pool.map(_file_state, names, repeat(memory_devices()))
 
 
-def _file_state(name: str, devices: frozenset[int]) -> tuple[str, int, int, int]:
+def _file_state(name: str, devices: frozenset[int]) -> FileState:
     """Opened, not only looked at, so that a network file system asks its server; and written to the disk.
 
     A page of mapped memory that was written to can be written to again without a new time. Once it is on the disk, the
@@ -140,7 +120,7 @@ def _file_state(name: str, devices: frozenset[int]) -> tuple[str, int, int, int]
         os.close(handle)
     if status.st_dev in devices:
         raise OSError("a file system in memory keeps no times of changes through mapped memory")
-    return name, status.st_ino, status.st_mtime_ns, status.st_ctime_ns
+    return FileState(name, status.st_ino, status.st_mtime_ns, status.st_ctime_ns)
 
 
 def memory_devices() -> frozenset[int]:

@@ -1,31 +1,26 @@
 """The source of a table, and opening it.
 
-A location is a path to a .csv, .parquet, .duckdb or .ddb file, relative to the plan's folder; postgresql://…;
-bundled:anes96; or nothing, for a table in the catalogue of a running Spark session.
+A location is a path, relative to the plan's folder, or what else an engine reads (`engines.registry`): a URL, or
+nothing, for a table that an engine knows by name. `bundled:anes96` is a table that comes with utmost.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.resources import as_file, files
 from pathlib import Path
 from types import MappingProxyType
 from urllib.parse import urlsplit
 
-from utmost.data.engines import OpenedTable
-from utmost.data.engines.csv_scan import count_rows
-from utmost.data.engines.csv_types import read_layout
+from utmost.data.engines import registry
+from utmost.data.engines.engine import CSV, Engine, Location, LocationKind
 from utmost.data.table import Table
 from utmost.errors import InputError
 
 SAMPLE_FILES = {"bundled:anes96": "anes96.csv"}
 ANES96_COLUMNS = ("popul", "TVnews", "selfLR", "ClinLR", "DoleLR", "PID", "age", "educ", "income", "vote")
-POSTGRES_PREFIXES = ("postgresql://", "postgres://")
-KIND_BY_SUFFIX = {".csv": "csv", ".parquet": "parquet", ".duckdb": "duckdb", ".ddb": "duckdb"}
-ENGINES_BY_KIND = {"csv": ("duckdb", "spark"), "parquet": ("duckdb", "spark"), "duckdb": ("duckdb",)}
-ENGINES_BY_KIND |= {"postgres": ("postgres",), "catalogue": ("spark",)}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -42,21 +37,28 @@ class Source:
     columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
-    def kind(self) -> str:
-        """csv, parquet, duckdb, postgres or catalogue."""
-        if self.location.startswith(POSTGRES_PREFIXES):
-            return "postgres"
+    def kind(self) -> LocationKind:
+        """What kind of location it is."""
         if self.location in SAMPLE_FILES:
-            return "csv"
-        if not self.location and self.engine == "spark":
-            return "catalogue"
-        kind = KIND_BY_SUFFIX.get(Path(self.location).suffix.lower())
-        if kind is None or "://" in self.location:
+            return CSV
+        kind = registry.find_kind(self.location, self.engine)
+        if kind is None:
             raise InputError(
-                "location must be a .csv, .parquet, .duckdb or .ddb file, postgresql://… or bundled:anes96, "
-                f'got {self.name!r}: with engine = "spark" it may be left out, for a table of the catalogue'
+                f"location must be {registry.describe_locations(*SAMPLE_FILES)}, got {self.name!r}: "
+                f"{registry.describe_missing_locations()}",
+                "location",
             )
         return kind
+
+    @property
+    def reader(self) -> Engine:
+        """The engine that reads it: the one that the plan names, or the first that can."""
+        engines = registry.engines_for(self.kind)
+        reader = next((engine for engine in engines if self.engine in (None, engine.name)), None)
+        if reader is None:
+            names = " or ".join(engine.name for engine in engines)
+            raise InputError(f"engine must be {names} for {self.name!r}, got {self.engine!r}", "engine", "leave it out")
+        return reader
 
     @property
     def name(self) -> str:
@@ -83,81 +85,75 @@ class Source:
 def open_table(source: Source, folder: Path) -> Iterator[Table]:
     """The table, to be asked while the context lasts. Everything is read-only; paths are relative to `folder`.
 
-    >>> from utmost.data.queries import Count, PrivacyUnit
+    >>> from utmost.data.selection import Selection
     >>> with open_table(Source("bundled:anes96"), Path(".")) as table:
-    ...     table.count(Count("vote = 0"), PrivacyUnit(), None)
+    ...     table.count(Selection("vote = 0"))
     551
     """
+    engine = source.reader
     _check_options(source)
-    with _source_path(source, folder) as path, _connect(source, path) as opened:
-        guessed_columns = (
-            frozenset(opened.rows.columns) - frozenset(_declared_kinds(source)) if source.kind == "csv" else frozenset()
-        )
-        yield Table(opened.engine, opened.rows, None, guessed_columns, opened.texts, opened.database)
+    with _locate(source, folder) as location, engine.open(location) as opened:
+        yield Table(opened.connection, opened.rows, None, opened.guessed_columns, opened.texts, opened.database)
 
 
 def list_tables(source: Source, folder: Path) -> list[str]:
-    """The tables of a DuckDB file; none where the source is a table by itself."""
-    if source.kind != "duckdb":
+    """The tables of a database; none where the source is a table by itself."""
+    if not source.kind.has_tables:
         return []
-    from utmost.data.engines import duckdb
-
-    with _source_path(source, folder) as path:
-        return duckdb.list_tables(path)
-
-
-def _declared_kinds(source: Source) -> Mapping[str, str]:
-    """The kinds of a CSV file's columns that are known without its rows."""
-    return dict.fromkeys(ANES96_COLUMNS, "integer") if source.location in SAMPLE_FILES else source.columns
-
-
-def _check_options(source: Source) -> None:
-    """See that engine, table and columns go with the location."""
-    engines = ENGINES_BY_KIND[source.kind]
-    if source.engine is not None and source.engine not in engines:
-        raise InputError(
-            f"engine must be {' or '.join(engines)} for {source.name!r}, got {source.engine!r}: leave it out"
-        )
-    if source.columns and source.kind != "csv":
-        raise InputError(f"columns must be left out for {source.name!r}: only a CSV file has no types of its own")
-    if source.table is not None and source.kind in ("csv", "parquet"):
-        raise InputError(f"table must be left out for {source.name!r}: the file is the table")
+    with _locate(source, folder) as location:
+        return source.reader.list_tables(location)
 
 
 @contextmanager
-def _source_path(source: Source, folder: Path) -> Iterator[Path]:
-    """The file of the source, which exists; the folder itself where the source is no file."""
+def source_path(source: Source, folder: Path) -> Iterator[Path]:
+    """The file of the source, whether it exists or not; the folder itself where the source is no file."""
     if source.location in SAMPLE_FILES:
         with as_file(files("utmost.data").joinpath(SAMPLE_FILES[source.location])) as path:
-            yield path
+            yield path.resolve()
         return
-    if source.kind in ("postgres", "catalogue"):
-        yield folder
-        return
+    yield (folder / source.location).resolve() if source.kind.is_file else folder
+
+
+def source_files(source: Source, folder: Path) -> list[Path]:
+    """The file of a source and those that belong to it beside it; none of a source that is in no file of the plan's."""
+    if source.location in SAMPLE_FILES or not source.kind.is_file:
+        return []
     path = (folder / source.location).resolve()
-    if not (path.is_file() or (path.is_dir() and source.kind == "parquet")):
+    return [path.with_name(path.name + suffix) for suffix in ("", *source.kind.log_suffixes)]
+
+
+def _check_options(source: Source) -> None:
+    """See that table and columns go with the location."""
+    if source.columns and source.kind.has_types:
         raise InputError(
-            f"location must be a file that exists, got {source.name!r}: paths are relative to the plan's folder"
+            f"columns must be left out for {source.name!r}: only a CSV file has no types of its own", "columns"
         )
-    if path.is_dir() and not all(entry.is_file() or entry.is_dir() for entry in path.glob("*.parquet")):
-        raise InputError(f"location must be a folder of files, got {source.name!r} with a pipe in it: remove it")
-    yield path
+    if source.table is not None and not source.kind.has_tables:
+        raise InputError(f"table must be left out for {source.name!r}: the file is the table", "table")
 
 
-def _connect(source: Source, path: Path) -> AbstractContextManager[OpenedTable]:
-    kind = source.kind
-    if kind == "postgres":
-        from utmost.data.engines import postgres
+@contextmanager
+def _locate(source: Source, folder: Path) -> Iterator[Location]:
+    """The location for its engine; of a file, once it is seen to exist."""
+    columns = dict.fromkeys(ANES96_COLUMNS, "integer") if source.location in SAMPLE_FILES else source.columns
+    with source_path(source, folder) as path:
+        if source.kind.is_file:
+            _check_path(path, source)
+        yield Location(source.kind, source.location, path, source.table, columns)
 
-        return postgres.open_database(source.location, source.table)
-    if source.engine == "spark":
-        from utmost.data.engines import spark
 
-        if kind == "csv":
-            return spark.open_csv(path, read_layout(path, _declared_kinds(source)), count_rows(path))
-        return spark.open_parquet(path) if kind == "parquet" else spark.open_catalogue(source.table)
-    from utmost.data.engines import duckdb
-
-    if kind == "csv":
-        return duckdb.open_csv(path, read_layout(path, _declared_kinds(source)), count_rows(path))
-    return duckdb.open_parquet(path) if kind == "parquet" else duckdb.open_database(path, source.table)
+def _check_path(path: Path, source: Source) -> None:
+    pattern = source.kind.folder_pattern
+    if not (path.is_file() or (path.is_dir() and pattern is not None)):
+        raise InputError(
+            f"location must be a file that exists, got {source.name!r}: paths are relative to the plan's folder",
+            "location",
+        )
+    if (
+        pattern is not None
+        and path.is_dir()
+        and not all(entry.is_file() or entry.is_dir() for entry in path.glob(pattern))
+    ):
+        raise InputError(
+            f"location must be a folder of files, got {source.name!r} with a pipe in it", "location", "remove it"
+        )

@@ -1,7 +1,8 @@
-"""Exact answers about a table with bounded contributions. No noise here: these numbers are secret.
+"""Exact numbers about a table with bounded contributions. No noise here: these numbers are secret.
 
-Each answer is a sum over units of what one unit's rows give (`contribution_bounds` has the lemma), so it moves by no
-more than the query's sensitivity when one unit changes, on every engine and for every draw of what is kept.
+The table knows no kinds of queries: each kind asks for the numbers that it needs of a `Selection` of rows.
+Each number is a sum over units of what one unit's rows give (`contribution_bounds` has the lemma), so it moves by no
+more than what one unit's kept rows can give when that unit changes, on every engine and for every draw of what is kept.
 """
 
 from __future__ import annotations
@@ -11,14 +12,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from utmost.data import contribution_bounds, histogram_cells, predicates, quantize
+from utmost.data import cells, contribution_bounds, predicates, quantize
 from utmost.data.column_kinds import ColumnKind, column_kind
-from utmost.data.engines import Engine
+from utmost.data.engines import Connection
 from utmost.data.engines.csv_types import count_unreadable
-from utmost.data.partitions import Partition
-from utmost.data.predicates.column_casts import readable_column
+from utmost.data.grid import GridColumn
 from utmost.data.predicates.type_check import format_names, unknown_column
-from utmost.data.queries import Count, Histogram, Key, Mean, NumberQuery, PrivacyUnit, Quantile, Query, Sum
+from utmost.data.selection import Key, Partition, PrivacyUnit, Selection
 from utmost.errors import InputError
 from utmost.noise.entropy import EntropySource
 
@@ -44,7 +44,7 @@ class Table:
 
     def __init__(
         self,
-        engine: Engine,
+        connection: Connection,
         rows: Any,
         entropy: EntropySource | None = None,
         guessed_columns: frozenset[str] = frozenset(),
@@ -52,13 +52,13 @@ class Table:
         database: str | None = None,
     ) -> None:
         self._texts, self.database = texts, database
-        self._engine, self._rows, self._entropy, self._guessed_columns = engine, rows, entropy, guessed_columns
+        self._connection, self._rows, self._entropy, self._guessed_columns = connection, rows, entropy, guessed_columns
         self._kinds = {name: column_kind(dtype) for name, dtype in rows.schema().items()}
 
     @property
     def engine(self) -> str:
-        """duckdb, postgres or spark."""
-        return self._engine.name
+        """The engine's name in plans: duckdb, for instance."""
+        return self._connection.engine.name
 
     @property
     def kinds(self) -> Mapping[str, ColumnKind]:
@@ -70,25 +70,39 @@ class Table:
         """The columns' types, as an ibis schema has them."""
         return self._rows.schema()
 
-    def check(self, query: Query, unit: PrivacyUnit, part: Partition | None) -> None:
-        """Refuse what cannot be answered: unknown columns, kinds and bounds that do not fit. Looks at no row."""
-        self._check_unit(unit)
-        if part is not None:
-            self._check_keys(part.column, [part.equals], "part")
-        if query.where is not None:
-            predicate = predicates.parse_predicate(query.where)
+    def check_selection(self, selection: Selection) -> None:
+        """Refuse what selects no rows of this table: unknown columns, kinds that do not fit. Looks at no row."""
+        self._check_unit(selection.unit)
+        if selection.part is not None:
+            self._check_part(selection.part)
+        if selection.where is not None:
+            predicate = predicates.parse_predicate(selection.where)
             with self._explain_guesses(*predicate.columns):
-                predicates.compile_predicate(predicate, self._rows, self._kinds)
-        if isinstance(query, Histogram):
-            for column, keys in query.keys.items():
-                self._check_keys(column, keys, "keys")
-        elif not isinstance(query, Count):
-            self._check_numbers(query, unit)
+                predicates.compile_predicate(predicate, self._rows, self._kinds, self._connection.engine)
 
-    def guesses(self, query: Query, unit: PrivacyUnit, part: Partition | None) -> dict[str, ColumnKind]:
-        """The columns that a query uses and whose kinds were found in the rows, so that one row could change them."""
-        names = self.used_columns(query, unit, part)
-        return {name: kind for name, kind in self._kinds.items() if name in names & self._guessed_columns}
+    def check_keys(self, column: str, keys: Sequence[Key]) -> None:
+        """Refuse keys that no value of the column can equal. Looks at no row."""
+        field = f"keys.{column}"
+        with self._explain_guesses(column):
+            cells.check_keys(keys, self._column_kind(column, "keys", field), f"keys of {column}", field)
+
+    def _check_part(self, part: Partition) -> None:
+        with self._explain_guesses(part.column):
+            kind = self._column_kind(part.column, "part", "part.column")
+            cells.check_keys([part.equals], kind, f"part of {part.column}", "part.equals")
+
+    def check_numbers(self, values: GridColumn) -> None:
+        """Refuse a column without numbers, and a grid that its type cannot be computed with. Looks at no row."""
+        kind = self._column_kind(values.column, "column", "column")
+        if kind not in NUMBERS:
+            with self._explain_guesses(values.column):
+                wrong_kind = f"column must hold numbers, got {values.column} of kind {kind}"
+                raise InputError(wrong_kind, "column", "choose another")
+        quantize.check_grid(self._rows[values.column].type(), values.grid, self._connection.engine)
+
+    def guesses(self, columns: Set[str]) -> dict[str, ColumnKind]:
+        """Those of some columns whose kinds were found in the rows, so that one row could change them."""
+        return {name: kind for name, kind in self._kinds.items() if name in columns & self._guessed_columns}
 
     def unreadable(self, columns: Set[str]) -> dict[str, int]:
         """How many texts of a CSV file, in each of some columns, are no value of the column's kind.
@@ -98,15 +112,7 @@ class Table:
         if self._texts is None:
             return {}
         kinds = {name: kind for name, kind in self._kinds.items() if name in columns}
-        return count_unreadable(kinds, self._texts, self._engine)
-
-    def used_columns(self, query: Query, unit: PrivacyUnit, part: Partition | None) -> set[str]:
-        """The columns that a query uses."""
-        columns = set() if query.where is None else set(predicates.parse_predicate(query.where).columns)
-        columns |= set(query.keys) if isinstance(query, Histogram) else set()
-        columns |= {query.column} if isinstance(query, NumberQuery) else set()
-        columns |= {unit.column} if unit.column is not None else set()
-        return columns | ({part.column} if part is not None else set())
+        return count_unreadable(kinds, self._texts, self._connection)
 
     def units(self, unit: PrivacyUnit) -> int:
         """How many rows the whole table has; or how many persons: distinct values of the unit's column, NULL apart."""
@@ -114,58 +120,59 @@ class Table:
         count = self._rows.count() if unit.column is None else self._readable_column(self._rows, unit.column).nunique()
         return self._fetch_number(count)
 
-    def count(self, query: Count, unit: PrivacyUnit, part: Partition | None) -> int:
-        """How many rows satisfy `where`, at most so many of each person; with groups, how many persons have one."""
-        self.check(query, unit, part)
-        rows = self._matching_rows(query, part)
+    def count(self, selection: Selection) -> int:
+        """How many rows are selected and kept; with a unit of groups, how many persons have a selected row."""
+        rows, unit = self._matching_rows(selection), selection.unit
         if unit.column is None:
             return self._fetch_number(rows.count())
-        return self._engine.numbers(contribution_bounds.count_kept(self._select_values(rows, unit, {}), unit))[0]
+        return self._connection.numbers(contribution_bounds.count_kept(self._select_values(rows, unit, {}), unit))[0]
 
-    def histogram(self, query: Histogram, unit: PrivacyUnit, part: Partition | None) -> list[int]:
-        """How many kept rows are in each cell, in the order of `query.cells`."""
-        self.check(query, unit, part)
-        rows = self._matching_rows(query, part)
-        rows = rows.filter(
-            [histogram_cells.is_among(self._readable_column(rows, column), keys) for column, keys in query.keys.items()]
-        )
-        values = {f"v{index}": self._readable_column(rows, column) for index, column in enumerate(query.keys)}
-        kept_rows = self._keep_rows(self._select_values(rows, unit, values), list(values), unit)
-        return histogram_cells.cell_counts(
-            self._engine.rows(kept_rows.group_by(list(values)).aggregate(size=kept_rows.count())), query.cells
-        )
+    def cell_counts(self, selection: Selection, keys: Mapping[str, Sequence[Key]]) -> list[int]:
+        """How many kept rows are in each cell, in the order of `cells.cells(keys)`."""
+        rows = self._matching_rows(selection)
+        for column, column_keys in keys.items():
+            self.check_keys(column, column_keys)
+        rows = rows.filter([cells.is_among(self._readable_column(rows, column), keys[column]) for column in keys])
+        values = {f"v{index}": self._readable_column(rows, column) for index, column in enumerate(keys)}
+        kept_rows = self._keep_rows(self._select_values(rows, selection.unit, values), list(values), selection.unit)
+        groups = kept_rows.group_by(list(values)).aggregate(size=kept_rows.count())
+        return cells.cell_counts(self._connection.rows(groups), cells.cells(keys))
 
-    def moments(self, query: Sum | Mean, unit: PrivacyUnit, part: Partition | None) -> Moments:
+    def moments(self, selection: Selection, values: GridColumn) -> Moments:
         """How many rows are kept, and the sum of their positions."""
-        kept_rows = self._kept_positions(query, unit, part)
-        rows, total = self._engine.numbers(
+        kept_rows = self._kept_positions(selection, values)
+        rows, total = self._connection.numbers(
             kept_rows.aggregate(rows=kept_rows.count(), total=kept_rows["v0"].cast(SUM_TYPE).sum())
         )
         return Moments(rows, total)
 
-    def positions(self, query: Quantile, unit: PrivacyUnit, part: Partition | None) -> list[int]:
+    def position_counts(self, selection: Selection, values: GridColumn) -> list[int]:
         """How many kept rows are at each position 0 … N."""
-        kept_rows = self._kept_positions(query, unit, part)
-        rows = self._engine.rows(kept_rows.group_by("v0").aggregate(size=kept_rows.count()))
-        return histogram_cells.cell_counts(rows, [(position,) for position in range(query.grid.size + 1)])
+        kept_rows = self._kept_positions(selection, values)
+        rows = self._connection.rows(kept_rows.group_by("v0").aggregate(size=kept_rows.count()))
+        return cells.cell_counts(rows, ((position,) for position in range(values.grid.size + 1)))
 
-    def _kept_positions(self, query: NumberQuery, unit: PrivacyUnit, part: Partition | None) -> Any:
+    def _kept_positions(self, selection: Selection, values: GridColumn) -> Any:
         """One row with a position `v0` for each kept row."""
-        self.check(query, unit, part)
-        rows = self._matching_rows(query, part)
-        position = quantize.grid_position(
-            self._readable_column(rows, query.column), query.grid, query.nulls, self.engine
-        )
-        positions = self._select_values(rows, unit, {"v0": position})
-        return self._keep_rows(positions.filter(positions["v0"].notnull()), ["v0"], unit)
+        if selection.unit.groups is not None:
+            requirement = "unit must bound rows where numbers are added up or ranked, got groups"
+            raise InputError(requirement, "unit", "give rows = k")
+        rows = self._matching_rows(selection)
+        self.check_numbers(values)
+        column = self._readable_column(rows, values.column)
+        position = quantize.grid_position(column, values.grid, values.nulls, self._connection.engine)
+        positions = self._select_values(rows, selection.unit, {"v0": position})
+        return self._keep_rows(positions.filter(positions["v0"].notnull()), ["v0"], selection.unit)
 
-    def _matching_rows(self, query: Query, part: Partition | None) -> Any:
+    def _matching_rows(self, selection: Selection) -> Any:
         """The rows of the part that satisfy `where`."""
-        rows, conditions = self._rows, []
-        if query.where is not None:
-            conditions.append(predicates.compile_predicate(predicates.parse_predicate(query.where), rows, self._kinds))
+        self.check_selection(selection)
+        rows, conditions, part = self._rows, [], selection.part
+        if selection.where is not None:
+            predicate = predicates.parse_predicate(selection.where)
+            conditions.append(predicates.compile_predicate(predicate, rows, self._kinds, self._connection.engine))
         if part is not None:
-            conditions.append(histogram_cells.is_among(self._readable_column(rows, part.column), [part.equals]))
+            conditions.append(cells.is_among(self._readable_column(rows, part.column), [part.equals]))
         return rows.filter(conditions) if conditions else rows
 
     def _select_values(self, rows: Any, unit: PrivacyUnit, values: Mapping[str, Any]) -> Any:
@@ -178,18 +185,19 @@ class Table:
     def _keep_rows(self, rows: Any, values: Sequence[str], unit: PrivacyUnit) -> Any:
         if unit.column is None:
             return rows
-        return contribution_bounds.keep_rows(rows, values, unit, contribution_bounds.salt(self._entropy), self.engine)
+        salt = contribution_bounds.salt(self._entropy)
+        return contribution_bounds.keep_rows(rows, values, unit, salt, self._connection.engine)
 
     def _readable_column(self, rows: Any, column: str) -> Any:
         """A column as predicates read it: NaN is NULL, an enumeration a text."""
-        return readable_column(rows, column)
+        return self._connection.engine.readable_column(rows, column)
 
     def _fetch_number(self, count: Any) -> int:
-        return self._engine.numbers(count.name("number").as_table())[0]
+        return self._connection.numbers(count.name("number").as_table())[0]
 
-    def _column_kind(self, column: str, role: str) -> ColumnKind:
+    def _column_kind(self, column: str, role: str, field: str) -> ColumnKind:
         if column not in self._kinds:
-            raise unknown_column(column, self._kinds.keys(), role)
+            raise unknown_column(column, self._kinds.keys(), role, field)
         return self._kinds[column]
 
     @contextmanager
@@ -203,25 +211,14 @@ class Table:
                 raise
             names, them = format_names(guesses), "it" if len(guesses) == 1 else "them"
             found = f"the kind of {names} was found in the file, because the plan does not declare {them}"
-            raise InputError(f"{problem}; {found}: declare {them} in [source] columns") from None
-
-    def _check_keys(self, column: str, keys: Sequence[Key], role: str) -> None:
-        with self._explain_guesses(column):
-            histogram_cells.check_keys(keys, self._column_kind(column, role), f"{role} of {column}")
+            raise InputError(f"{problem}; {found}", problem.field, f"declare {them} in [source] columns") from None
 
     def _check_unit(self, unit: PrivacyUnit) -> None:
-        if unit.column is not None and self._column_kind(unit.column, "unit") not in PERSON_KINDS:
+        if unit.column is not None and self._column_kind(unit.column, "unit", "unit.column") not in PERSON_KINDS:
             with self._explain_guesses(unit.column):
                 raise InputError(
                     f"unit must be a column of integers, texts, truths or dates, got {unit.column} of kind "
-                    f"{self._kinds[unit.column]}: name people by such a column"
+                    f"{self._kinds[unit.column]}",
+                    "unit.column",
+                    "name people by such a column",
                 )
-
-    def _check_numbers(self, query: NumberQuery, unit: PrivacyUnit) -> None:
-        if unit.groups is not None:
-            raise InputError("unit must bound rows for a sum, mean or quantile, got groups: give rows = k")
-        kind = self._column_kind(query.column, "column")
-        if kind not in NUMBERS:
-            with self._explain_guesses(query.column):
-                raise InputError(f"column must hold numbers, got {query.column} of kind {kind}: choose another")
-        quantize.check_grid(self._rows[query.column].type(), query.grid, self.engine)

@@ -10,12 +10,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from utmost.data.column_kinds import ColumnKind
-from utmost.data.engines import Engine
 from utmost.data.engines.csv_types import KIND_PATTERNS
-from utmost.data.engines.engine import Row
-from utmost.data.queries import PrivacyUnit
+from utmost.data.engines.duckdb import unconnected
+from utmost.data.selection import PrivacyUnit
 from utmost.data.table import Table
-from utmost.errors import InputError
 
 DTYPES = {kind: dtype for kind, (_, dtype) in KIND_PATTERNS.items()}
 DTYPES |= {
@@ -31,10 +29,8 @@ class TableSchema(Table):
     def __init__(
         self, types: Any, count_units: Callable[[PrivacyUnit], int], guessed_columns: frozenset[str] = frozenset()
     ) -> None:
-        from ibis.backends.duckdb import Backend
-
-        engine = Engine("duckdb", Backend(), _refuse_query)  # connected to nothing
-        super().__init__(engine, engine.table(dict(types.items()), "sketch"), guessed_columns=guessed_columns)
+        connection = unconnected()
+        super().__init__(connection, connection.table(dict(types.items()), "sketch"), guessed_columns=guessed_columns)
         self._count_units = count_units
 
     def units(self, unit: PrivacyUnit) -> int:
@@ -52,7 +48,3 @@ def declared_types(kinds: Mapping[str, ColumnKind]) -> Any:
     import ibis
 
     return ibis.schema({name: DTYPES[kind] for name, kind in kinds.items()})
-
-
-def _refuse_query(_: str) -> list[Row]:
-    raise InputError("a sketch must not be asked: open the table")

@@ -19,7 +19,7 @@ from utmost.consumer.losses import Loss, square
 from utmost.design.privacy_program import privacy_program, privacy_rows
 from utmost.errors import InputError, SolverError
 from utmost.exact import Level, Number, rational
-from utmost.lp import Certificate, LinearProgram, certified_optimum
+from utmost.lp import LinearProgram, ProgramCertificate, certified_optimum
 from utmost.spaces import Space
 
 
@@ -47,7 +47,7 @@ class DatabaseDesign:
 
     channel: Channel
     loss: Fraction
-    certificate: Certificate
+    certificate: ProgramCertificate
     privacy_loss: PrivacyLoss
 
 
@@ -137,7 +137,7 @@ def common_source(space: Space, level: Level, first: Channel, second: Channel) -
 def _certified_design(setting: DatabaseSetting, level: Level, program: LinearProgram) -> DatabaseDesign:
     certificate = certified_optimum(program)
     points, readings = setting.losses().shape
-    rows = np.array(certificate.x[: points * readings], dtype=object).reshape(points, readings)
+    rows = np.array(certificate.proof.x[: points * readings], dtype=object).reshape(points, readings)
     mechanism = trusted_channel(setting.space.labels, range(readings), rows)
     privacy_loss = least_epsilon(mechanism, setting.space)
     if not privacy_loss.within(level):

@@ -14,7 +14,7 @@ from utmost.consumer.losses import check_points, square
 from utmost.design.privacy_program import privacy_program
 from utmost.errors import InputError, SolverError
 from utmost.exact import Level, rational
-from utmost.lp import Certificate, LinearProgram, certified_optimum
+from utmost.lp import LinearProgram, ProgramCertificate, certified_optimum
 from utmost.spaces import Space
 
 
@@ -24,7 +24,7 @@ class MinimaxDesign:
 
     channel: Channel
     loss: Fraction
-    certificate: Certificate
+    certificate: ProgramCertificate
     privacy_loss: PrivacyLoss
 
 
@@ -40,7 +40,7 @@ def minimax_optimal(space: Space, level: Level, consumer: Minimax) -> MinimaxDes
     if level.alpha == 1:
         raise InputError("a minimax design needs alpha < 1: at 1 every input has the same law")
     certificate = certified_optimum(minimax_program(space, level, consumer))
-    rows = np.array(certificate.x[:-1], dtype=object).reshape(len(space), len(space))
+    rows = np.array(certificate.proof.x[:-1], dtype=object).reshape(len(space), len(space))
     mechanism = trusted_channel(space.labels, space.labels, rows)
     privacy_loss = least_epsilon(mechanism, space)
     if not privacy_loss.within(level):

@@ -13,7 +13,6 @@ from utmost.channel import Matrix
 from utmost.consumer import Consumer
 from utmost.consumer.consumer import first_minimum
 from utmost.design.certified_design import (
-    Certificate,
     Design,
     DesignAttempt,
     certify_design,
@@ -23,15 +22,22 @@ from utmost.design.certified_design import (
     rescale_design,
     simple_design,
 )
-from utmost.design.cost_matrix import check_problem, cost_bounds, has_irrational_costs, round_costs
 from utmost.design.count_mechanism import remapped_channel, remapped_geometric
 from utmost.design.interior_point import Progress, interior_point_search
-from utmost.design.privacy_program import Rate, privacy_program
+from utmost.design.lower_bounds import CountBound, FreeBound, PriceBound, ProgramBound, RoundedBound, free_loss
+from utmost.design.privacy_program import (
+    Rate,
+    check_problem,
+    cost_bounds,
+    has_irrational_costs,
+    privacy_program,
+    round_costs,
+)
 from utmost.exact import Level, Number, Real, alpha, ball_endpoints
 from utmost.lp import certified_optimum
 from utmost.spaces import Space, line
 
-__all__ = ["Certificate", "Design", "by_program", "is_line", "optimal"]
+__all__ = ["Design", "by_program", "is_line", "optimal"]
 
 MAX_EXACT_REAL_POINTS = 20  # points up to which irrational data are carried exactly; above, between rational ones
 MAX_RELATIVE_GAP = Fraction(1, 10**10)  # of the loss: how far apart the bounds may be when the data are irrational
@@ -73,7 +79,9 @@ class RoundedLevel:
             bits *= 2
 
 
-def optimal(space: Space, level: Level, consumer: Consumer, progress: Progress | None = None) -> Design:
+def optimal(
+    space: Space, level: Level, consumer: Consumer, progress: Progress | None = None, *, keep_best: bool = False
+) -> Design:
     """The mechanism from the space to readings that minimises the consumer's expected loss, subject to privacy.
 
     On a line the remapped geometric mechanism is tried first; its certificate is closed in exact arithmetic (see
@@ -82,16 +90,17 @@ def optimal(space: Space, level: Level, consumer: Consumer, progress: Progress |
     With rational level, prior and loss the gap is 0 for up to 1200 unknowns and constraints at any level, and as a rule
     for up to thousands of them. Larger programs, and irrational ones, are solved by an interior point (see
     `interior_point`) and certified in integers; the gap is then below 10⁻⁹ of the loss, as a rule. `progress` is called
-    with the bounds so far; Ctrl-C returns the best mechanism so far, certified.
+    with the bounds so far. Ctrl-C raises KeyboardInterrupt; with `keep_best` it ends the search, and the result is the
+    best mechanism so far, certified, with `stopped` set.
 
     >>> from utmost.consumer import losses, priors
     >>> from utmost.spaces import line
     >>> reader = Consumer(priors.parse("1/4,0,1/4,0,1/4,1/4", 6), losses.squared)
     >>> design = optimal(line(6), alpha("1/2"), reader)
-    >>> design.loss, design.certificate.gap, design.certificate.private
+    >>> design.loss, design.certificate.gap, design.private
     (Fraction(109, 64), Fraction(0, 1), True)
     """
-    return find_design(space, level, consumer, best_attempt, progress)
+    return find_design(space, level, consumer, best_attempt, progress, keep_best=keep_best)
 
 
 def by_program(space: Space, level: Level, consumer: Consumer) -> Design:
@@ -100,7 +109,13 @@ def by_program(space: Space, level: Level, consumer: Consumer) -> Design:
 
 
 def find_design(
-    space: Space, level: Level, consumer: Consumer, attempt: AttemptFunction, progress: Progress | None = None
+    space: Space,
+    level: Level,
+    consumer: Consumer,
+    attempt: AttemptFunction,
+    progress: Progress | None = None,
+    *,
+    keep_best: bool = False,
 ) -> Design:
     """A design by one way of solving rational programs, or by `interior_point` where the way is to take the best."""
     check_problem(space, level, consumer)
@@ -108,22 +123,21 @@ def find_design(
         return extreme_level_design(space, level, consumer.costs())
     step = _line_step(space)
     if step is not None and step != 1 and len(space) > 1:
-        counts = find_design(line(len(space)), _level_per_step(level, step), consumer, attempt, progress)
+        level_per_step = _level_per_step(level, step)
+        counts = find_design(line(len(space)), level_per_step, consumer, attempt, progress, keep_best=keep_best)
         return rescale_design(counts, space, level)
     try:
         if attempt is best_attempt and _is_wide(space, level, consumer):
-            design = wide_design(space, level, consumer, progress)
+            design = wide_design(space, level, consumer, progress, keep_best=keep_best)
             if _is_good_enough(design, space, level):
                 return design
         return _small_design(space, level, consumer, attempt)
     except KeyboardInterrupt:
+        if not keep_best:
+            raise
         lower_costs, upper_costs = cost_bounds(consumer, PRECISION_BITS[0])
-        return replace(simple_design(space, level, upper_costs, _loss_without_privacy(lower_costs)), stopped=True)
-
-
-def _loss_without_privacy(costs: Matrix) -> Fraction:
-    """The least loss without any privacy, a lower bound for every mechanism."""
-    return sum((min(row) for row in costs), Fraction(0))
+        bound = FreeBound(free_loss(lower_costs), lower_costs)
+        return replace(simple_design(space, level, upper_costs, bound), stopped=True)
 
 
 def _is_wide(space: Space, level: Level, consumer: Consumer) -> bool:
@@ -147,22 +161,21 @@ def _shorten_costs(costs: Matrix) -> Matrix:
     return short_costs.reshape(costs.shape)
 
 
-def wide_design(space: Space, level: Level, consumer: Consumer, progress: Progress | None = None) -> Design:
+def wide_design(
+    space: Space, level: Level, consumer: Consumer, progress: Progress | None = None, *, keep_best: bool = False
+) -> Design:
     """The interior point's mechanism and multipliers, certified; one reading for all where that is as good."""
     lower_costs, upper_costs = cost_bounds(consumer, PRECISION_BITS[-1])
-    free_loss = _loss_without_privacy(lower_costs)
-    if free_loss == min(upper_costs.sum(axis=0)):
-        return constant_design(space, level, upper_costs, free_loss)
-    search = interior_point_search(space, level, upper_costs.astype(float), progress)
+    free_bound = FreeBound(free_loss(lower_costs), lower_costs)
+    if free_bound.lower == min(upper_costs.sum(axis=0)):
+        return constant_design(space, level, upper_costs, free_bound)
+    search = interior_point_search(space, level, upper_costs.astype(float), progress, keep_best=keep_best)
     u, prices = search.proof(space, level, lower_costs)
-    lower = sum(u, Fraction(0))
-    fallback = (simple_design if search.interrupted else constant_design)(space, level, upper_costs, lower)
-    designs = (certify_design(space, level, upper_costs, (rows, lower, u, None)) for rows in search.mechanisms())
+    bound = PriceBound(sum(u, Fraction(0)), space, level, lower_costs, multipliers=u, prices=prices)
+    fallback = (simple_design if search.interrupted else constant_design)(space, level, upper_costs, bound)
+    designs = (certify_design(space, level, upper_costs, DesignAttempt(rows, bound)) for rows in search.mechanisms())
     best = next((design for design in designs if design is not None), fallback)
-    best = min(fallback, best, key=lambda design: design.loss)
-    return replace(
-        best, certificate=replace(best.certificate, multipliers=u, prices=prices), stopped=search.interrupted
-    )
+    return replace(min(fallback, best, key=lambda design: design.loss), stopped=search.interrupted)
 
 
 def _is_good_enough(design: Design, space: Space, level: Level) -> bool:
@@ -186,7 +199,8 @@ def best_attempt(space: Space, level: Rate, costs: Matrix) -> DesignAttempt:
     if isinstance(level, Level) and is_line(space) and costs.shape[0] == costs.shape[1]:
         remapped = remapped_geometric(level, costs)
         if remapped.objection is None:
-            return remapped_channel(level, remapped.remap).rows, remapped.loss, remapped.multipliers, remapped.remap
+            bound = CountBound(remapped.loss, level.alpha, costs, multipliers=remapped.multipliers)
+            return DesignAttempt(remapped_channel(level, remapped.remap).rows, bound, remapped.remap)
         if any(isinstance(c, Real) for c in (level.alpha, *costs.flat)):
             return _irrational_program(space, level, costs)
     return program_attempt(space, level, costs)
@@ -198,19 +212,22 @@ def program_attempt(space: Space, level: Rate, costs: Matrix) -> DesignAttempt:
     No bound is worse than the trivial ones: the loss without any answer, and the loss without privacy.
     """
     certificate = certified_optimum(privacy_program(space, level, costs))
-    lower = max(certificate.lower, _loss_without_privacy(costs))
+    bounds = (
+        ProgramBound(certificate.lower, space, level, costs, certificate.proof.y),
+        FreeBound(free_loss(costs), costs),
+    )
     totals = costs.sum(axis=0)
     if certificate.upper > min(totals):
         rows = np.full(costs.shape, Fraction(0), dtype=object)
         rows[:, first_minimum(totals)] = Fraction(1)
     else:
-        rows = np.array(certificate.x, dtype=object).reshape(costs.shape)
-    return rows, lower, None, None
+        rows = np.array(certificate.proof.x, dtype=object).reshape(costs.shape)
+    return DesignAttempt(rows, max(bounds, key=lambda bound: bound.lower))
 
 
 def _irrational_program(space: Space, level: Level, costs: Matrix) -> DesignAttempt:
     design = _bracket_by_rationals(space, level, costs, program_attempt)
-    return design.channel.rows, design.certificate.lower, None, None
+    return DesignAttempt(design.channel.rows, design.certificate.proof.bound)
 
 
 def is_line(space: Space) -> bool:
@@ -247,9 +264,10 @@ def _bracket_by_rationals(space: Space, level: Level, costs: Matrix, attempt: At
     for bits in PRECISION_BITS:
         lower_rate, upper_rate = (_rounded_rate(space, RoundedLevel(level, bits, side)) for side in (0, 1))
         lower_costs, upper_costs = (round_costs(costs, bits, side) for side in (0, 1))
-        rows, _, _, remap = attempt(space, upper_rate, upper_costs)
-        _, lower, _, _ = attempt(space, lower_rate, lower_costs)
-        designs.append(finish_design(space, level, upper_costs, (rows, lower, None, remap)))
+        best = attempt(space, upper_rate, upper_costs)
+        below = attempt(space, lower_rate, lower_costs).bound
+        bound = RoundedBound(below.lower, below, space, level, lower_rate)
+        designs.append(finish_design(space, level, upper_costs, DesignAttempt(best.rows, bound, best.remap)))
         if designs[-1].certificate.gap <= MAX_RELATIVE_GAP * designs[-1].loss:
             break
     return min(designs, key=lambda design: design.certificate.gap)

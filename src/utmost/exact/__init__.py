@@ -1,7 +1,6 @@
-"""Exact numbers: fractions where they are fractions, reals with decided comparisons where they are not."""
+"""Exact numbers: fractions, and real numbers whose comparisons are decided."""
 
 from utmost.exact.balls import ball, ball_endpoints, enclosure
-from utmost.exact.levels import Level, alpha, epsilon
 from utmost.exact.number_text import (
     decimal,
     decimal_above,
@@ -12,8 +11,10 @@ from utmost.exact.number_text import (
     json_below,
     json_number,
     number,
+    plain_decimal,
     rational,
 )
+from utmost.exact.privacy_levels import Level, alpha, epsilon
 from utmost.exact.reals import Number, Real, exponential, nearest_double, power, refine_double, sign
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "json_number",
     "nearest_double",
     "number",
+    "plain_decimal",
     "power",
     "rational",
     "refine_double",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import operator
 import re
+from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ from utmost.exact.reals import Number, Real, exponential, power
 if TYPE_CHECKING:
     from flint import arb
 
+MAX_PLAIN_NUMBER = 10**15  # below it every digit before the point is written
 BOUND_BITS = 192  # of the ball around an irrational number that is rounded outward
 JSON_FLOAT_DIGITS = 12  # of a float in a document
 MAX_NUMBER_CHARS = 100_000  # characters of one number
@@ -41,11 +43,11 @@ def number(value: object, name: str = "number") -> Number:
     if hasattr(type(value), "__index__") and not isinstance(value, bool):
         return Fraction(operator.index(value))  # type: ignore[arg-type]
     if isinstance(value, bool) or not isinstance(value, Fraction | Decimal | str):
-        raise InputError(_wrong_type_message(value, name))
+        raise _wrong_type_error(value, name)
     if isinstance(value, str):
         return _NumberParser(value, name).parse()
     if isinstance(value, Decimal) and not value.is_finite():
-        raise InputError(f"{name} must be a finite number, got {value}")
+        raise InputError(f"{name} must be a finite number, got {value}", name)
     return Fraction(value)
 
 
@@ -53,7 +55,7 @@ def rational(value: object, name: str = "number") -> Fraction:
     """`number`, where only a rational will do."""
     result = number(value, name)
     if isinstance(result, Real):
-        raise InputError(f"{name} must be a rational number such as 1/10 or 0.1, got an irrational one")
+        raise InputError(f"{name} must be a rational number such as 1/10 or 0.1, got an irrational one", name)
     return result
 
 
@@ -61,7 +63,7 @@ def integer(value: object, name: str = "number") -> int:
     """`number`, where only an integer will do."""
     result = rational(value, name)
     if result.denominator != 1:
-        raise InputError(f"{name} must be a whole number, got {decimal(result)}")
+        raise InputError(f"{name} must be a whole number, got {decimal(result)}", name)
     return int(result)
 
 
@@ -116,6 +118,20 @@ def decimal_below(value: Number | int | float | arb, digits: int = 6) -> str:
     ('0.666666', '-0.34', '0.999')
     """
     return _outward_text(value, digits, ROUND_FLOOR)
+
+
+def plain_decimal(value: Number | float, digits: int, write: Callable[[Number | float, int], str] = decimal) -> str:
+    """A decimal of so many digits, and of all those before the point; only from 10^15 on with an exponent.
+
+    `write` is `decimal`, `decimal_above` or `decimal_below`.
+
+    >>> plain_decimal(10500.2, 3), plain_decimal(10500.2, 3, decimal_above), plain_decimal(9999.9, 4)
+    ('10500', '10501', '10000')
+    """
+    if not -MAX_PLAIN_NUMBER < value < MAX_PLAIN_NUMBER:
+        return write(value, digits)
+    text = write(value, max(digits, len(str(int(abs(float(value)))))))
+    return f"{Decimal(text):f}" if "e+" in text else text
 
 
 def json_above(value: Number | int | float | arb | None, digits: int = JSON_FLOAT_DIGITS) -> float | str:
@@ -179,10 +195,11 @@ def _scientific_text(value: Fraction, digits: int) -> str:
     return f"{'-' if value < 0 else ''}{mantissa:.{digits - 1}f}e{exponent:+d}"
 
 
-def _wrong_type_message(value: object, name: str) -> str:
+def _wrong_type_error(value: object, name: str) -> InputError:
     if isinstance(value, float):
-        return f'{name} must be exact, got the float {value!r}: write it as text, for instance "0.1" or "1/10"'
-    return f'{name} must be a number such as "1/2" or "0.1", got {type(value).__name__}'
+        hint = 'write it as text, for instance "0.1" or "1/10"'
+        return InputError(f"{name} must be exact, got the float {value!r}", name, hint)
+    return InputError(f'{name} must be a number such as "1/2" or "0.1", got {type(value).__name__}', name)
 
 
 class _NumberParser:
@@ -191,7 +208,7 @@ class _NumberParser:
     def __init__(self, text: str, name: str) -> None:
         self.name, self.quoted_text = name, text if len(text) <= 40 else text[:37] + "..."
         if len(text) > MAX_NUMBER_CHARS:
-            raise InputError(f"{name} must have at most {MAX_NUMBER_CHARS} characters, got {len(text)}")
+            raise InputError(f"{name} must have at most {MAX_NUMBER_CHARS} characters, got {len(text)}", name)
         self.tokens, self.position, self.depth = self._tokenize(text), 0, 0
 
     def _tokenize(self, text: str) -> list[str]:
@@ -207,7 +224,7 @@ class _NumberParser:
         return tokens
 
     def _syntax_error(self) -> InputError:
-        return InputError(f'{self.name} must be a number such as 1/2 or 0.1, got "{self.quoted_text}"')
+        return InputError(f'{self.name} must be a number such as 1/2 or 0.1, got "{self.quoted_text}"', self.name)
 
     def parse(self) -> Number:
         try:

@@ -1,11 +1,15 @@
-"""Text without control characters: what others wrote must not steer a terminal or turn the order of what is read.
+"""Text without control characters, so that a text from elsewhere cannot control a terminal or reverse what is read.
 
 Control characters are those of C0 and C1, those that change the direction of text, and lone surrogates.
+
+TOML is parsed here too, with exact decimal numbers.
 """
 
 from __future__ import annotations
 
 import re
+import tomllib
+from decimal import Decimal
 from typing import Any
 
 from utmost.errors import InputError
@@ -57,7 +61,7 @@ def check_plain_text(content: Any, name: str, key: object = "") -> None:
         for found in CONTROL_CHARACTER.finditer(content):
             if found[0] not in allowed:
                 raise InputError(
-                    f"{name} must have texts without control characters, got U+{ord(found[0]):04X}: take it out"
+                    f"{name} must have texts without control characters, got U+{ord(found[0]):04X}", name, "take it out"
                 )
     elif isinstance(content, dict):
         for inner_key, value in content.items():
@@ -66,3 +70,22 @@ def check_plain_text(content: Any, name: str, key: object = "") -> None:
     elif isinstance(content, list | tuple):
         for value in content:
             check_plain_text(value, name, key)
+
+
+KEY_PART = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
+TOO_LONG_KEY = re.compile(rf"(?:\.[ \t]*+{KEY_PART}[ \t]*+){{100}}")  # tomllib takes the square of its length in time
+
+
+def parse_toml(text: str, name: str) -> dict[str, Any]:
+    """The content of a text, decimals exact as written; ValueError or RecursionError where it is not TOML.
+
+    Control characters in its texts are refused.
+
+    >>> parse_toml("epsilon = 0.1", "plan")
+    {'epsilon': Decimal('0.1')}
+    """
+    if TOO_LONG_KEY.search(text) is not None:
+        raise InputError(f"{name} must have keys of at most 100 parts with dots between them, got a longer one", name)
+    content = tomllib.loads(text, parse_float=Decimal)
+    check_plain_text(content, name)
+    return content

@@ -309,7 +309,9 @@ def _prime_factors(base: Fraction) -> list[tuple[int, int]]:
     from flint import fmpz
 
     if max(base.numerator.bit_length(), base.denominator.bit_length()) > MAX_RADICAND_BITS:
-        raise InputError(f"an exact root needs a number of at most {MAX_RADICAND_BITS} bits: use a shorter fraction")
+        raise InputError(
+            f"an exact root needs a number of at most {MAX_RADICAND_BITS} bits", hint="use a shorter fraction"
+        )
     numerator_factors = [(int(p), int(m)) for p, m in fmpz(base.numerator).factor()]
     denominator_factors = [(int(p), -int(m)) for p, m in fmpz(base.denominator).factor()]
     return sorted(numerator_factors + denominator_factors)

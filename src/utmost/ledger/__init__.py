@@ -1,7 +1,8 @@
-"""Ledgers: budgets of ε and what was charged to them, in SQLite or PostgreSQL. There is no data in one."""
+"""Ledgers: budgets of ε and what was charged to them, in SQLite or PostgreSQL. They hold no data."""
 
+from utmost.ledger.costs import Part, QueryCost
 from utmost.ledger.ledger import Ledger, open_ledger
-from utmost.ledger.records import Budget, BudgetState, Charge, ChargeReceipt, Part, QueryCost, ReleaseCost
+from utmost.ledger.records import Budget, BudgetState, Charge, ChargeReceipt, ReleaseCost
 
 __all__ = [
     "Budget",

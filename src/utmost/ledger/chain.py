@@ -11,10 +11,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 
-from utmost.ledger.statements import COUNT_ORPHANS, SELECT_BUDGET_CHAINS, SELECT_ENTRIES
-from utmost.ledger.store import Row, Session
+from utmost.ledger.stores.store import Row, Session
+from utmost.ledger.stores.tables import COUNT_ORPHANS, SELECT_BUDGET_CHAINS, SELECT_ENTRIES
 
 COST_FIELDS = 4
 
@@ -43,10 +44,10 @@ def charge_hash(previous: str, fields: Sequence[object], costs: Iterable[Sequenc
 
 def follow_charges(rows: Iterable[Row], end: ChainEnd) -> ChainEnd:
     """The end of a chain of charges that starts at `end`, if each of them has its hash and at least one cost."""
-    for number, stored_hash, computed_hash in _compute_hashes(rows, end[1]):
-        if computed_hash != stored_hash:
+    for link in _compute_hashes(rows, end[1]):
+        if link.computed_hash != link.stored_hash:
             raise BrokenChainError
-        end = number, computed_hash
+        end = link.number, link.computed_hash
     return end
 
 
@@ -83,17 +84,26 @@ def write_chains(session: Session, ledger_id: str) -> None:
     previous = ledger_id
     for key, _, _, *terms in session.rows(SELECT_BUDGET_CHAINS):
         previous = head_hash = link_hash(previous, "budget", *terms)
-        for number, _, computed_hash in list(_compute_hashes(session.rows(SELECT_ENTRIES, key, 0), previous)):
-            session.run("UPDATE utmost_charges SET entry_hash = ? WHERE id = ?", computed_hash, number)
-            head_hash = computed_hash
+        for link in list(_compute_hashes(session.rows(SELECT_ENTRIES, key, 0), previous)):
+            session.run("UPDATE utmost_charges SET entry_hash = ? WHERE id = ?", link.computed_hash, link.number)
+            head_hash = link.computed_hash
         session.run("UPDATE utmost_budgets SET opening_hash = ?, head_hash = ? WHERE id = ?", previous, head_hash, key)
 
 
-def _compute_hashes(rows: Iterable[Row], previous: str) -> Iterator[tuple[int, str, str]]:
-    """Number, stored hash and computed hash of each charge in turn."""
+@dataclass(frozen=True, slots=True)
+class _Link:
+    """A charge by its number, the hash that is stored with it, and the one that follows from it."""
+
+    number: int
+    stored_hash: str | None
+    computed_hash: str
+
+
+def _compute_hashes(rows: Iterable[Row], previous: str) -> Iterator[_Link]:
+    """The hashes of each charge in turn."""
     for (number, stored_hash, *fields), group in groupby(rows, key=lambda row: row[:-COST_FIELDS]):
         costs = [row[-COST_FIELDS:] for row in group]
         if costs[0][0] is None:  # a charge without costs
             raise BrokenChainError
         previous = charge_hash(previous, fields, costs)
-        yield number, stored_hash, previous
+        yield _Link(number, stored_hash, previous)

@@ -1,4 +1,4 @@
-"""The ledger: budgets, charges and stored releases, the same over both stores."""
+"""The ledger: budgets, charges and stored releases, the same over every store."""
 
 from __future__ import annotations
 
@@ -14,34 +14,21 @@ from typing import Any
 
 from utmost.errors import InputError
 from utmost.exact.plain_text import check_plain_text
-from utmost.ledger import chain, composition, loss_distributions, statements
-from utmost.ledger.composition import ChargeGroup
-from utmost.ledger.postgres import PostgresStore
+from utmost.ledger import chain
+from utmost.ledger.costs import ROW, ChargeGroup, Part, QueryCost
 from utmost.ledger.records import (
     CHAIN_CHARS,
-    ROW,
     Budget,
     BudgetState,
     Charge,
     ChargeReceipt,
-    Part,
-    QueryCost,
     ReleaseCost,
     budget_error,
     check_name,
 )
-from utmost.ledger.sqlite import SqliteStore
-from utmost.ledger.store import (
-    TABLES_VERSION,
-    NoLedgerError,
-    Row,
-    Session,
-    Store,
-    Version1Session,
-    damage_error,
-    make_tables,
-    tables_version,
-)
+from utmost.ledger.stores import registry, tables
+from utmost.ledger.stores.store import NoLedgerError, Row, Session, Store, damage_error
+from utmost.ledger.stores.tables import TABLES_VERSION, Version1Session, make_tables, tables_version
 
 MAX_DENOMINATOR_BITS = 3000  # of what a budget has spent, so that it can be written down anywhere
 
@@ -72,17 +59,18 @@ class Ledger:
     def open(self, budget: Budget) -> Budget:
         """Open a budget, in a new ledger where there is none; a name is given once. The budget with its time."""
         check_plain_text(budget.unit, "unit")
-        if budget.composition == "pld":
-            loss_distributions.require_dp_accounting()
+        budget.rule.prepare()
         opened_budget = replace(budget, opened=_utc_now())
         with self._making() as session:
-            if session.rows(f"{statements.SELECT_BUDGET} WHERE name = ?", budget.name):
-                raise InputError(f"budget '{budget.name}' must have a new name, got one that is taken: choose another")
+            if session.rows(f"{tables.SELECT_BUDGET} WHERE name = ?", budget.name):
+                raise InputError(
+                    f"budget '{budget.name}' must have a new name, got one that is taken", "name", "choose another"
+                )
             rules = (budget.composition, budget.unit, budget.neighbours, int(budget.remember))
             terms = (budget.name, str(budget.epsilon), str(budget.delta), *rules, opened_budget.opened)
-            last = session.rows(statements.SELECT_LAST_OPENING)
+            last = session.rows(tables.SELECT_LAST_OPENING)
             opening_hash = chain.link_hash(last[0][0] if last else self._ledger_id(session), "budget", *terms)
-            session.add(statements.INSERT_BUDGET, *terms, opening_hash, opening_hash)
+            session.add(tables.INSERT_BUDGET, *terms, opening_hash, opening_hash)
         return opened_budget
 
     def budget(self, name: str) -> Budget:
@@ -100,7 +88,7 @@ class Ledger:
     def budgets(self) -> list[Budget]:
         """All budgets, in the order they were opened."""
         with self._reading() as session:
-            return [self._parse_budget(row).budget for row in session.rows(f"{statements.SELECT_BUDGET} ORDER BY id")]
+            return [self._parse_budget(row).budget for row in session.rows(f"{tables.SELECT_BUDGET} ORDER BY id")]
 
     def state(self, name: str) -> BudgetState:
         """What the charges to a budget have spent together."""
@@ -111,7 +99,7 @@ class Ledger:
     def history(self, name: str) -> list[Charge]:
         """The charges to a budget, in the order they were made."""
         with self._reading() as session:
-            rows = session.rows(statements.SELECT_HISTORY, self._find_budget(session, name).key)
+            rows = session.rows(tables.SELECT_HISTORY, self._find_budget(session, name).key)
         return [self._parse_charge(list(group)) for _, group in groupby(rows, key=lambda row: row[0])]
 
     def find_release(self, release_cost: ReleaseCost) -> dict[str, Any] | None:
@@ -120,9 +108,7 @@ class Ledger:
             stored_budget = self._matching_budget(session, release_cost)
             if not stored_budget.budget.remember or release_cost.fingerprint is None:
                 return None
-            rows = session.rows(
-                statements.SELECT_RELEASE, stored_budget.key, release_cost.plan, release_cost.fingerprint
-            )
+            rows = session.rows(tables.SELECT_RELEASE, stored_budget.key, release_cost.plan, release_cost.fingerprint)
         if not rows:
             return None
         document = _parse_document(rows[0][0])
@@ -143,7 +129,7 @@ class Ledger:
             stored_budget = self._matching_budget(session, release_cost)
             groups = self._charge_groups(session, stored_budget.key)
             now = self._budget_state(session, stored_budget, groups)
-            asked_groups = composition.ask_groups(release_cost, self._stored_part(session, release_cost.part))
+            asked_groups = release_cost.groups(self._stored_part(session, release_cost.part))
         return now, _state_after(stored_budget.budget, groups, asked_groups, now.charges)
 
     def part_adds_up(self, release_cost: ReleaseCost) -> str | None:
@@ -152,7 +138,7 @@ class Ledger:
             stored_budget = self._matching_budget(session, release_cost)
             part = self._stored_part(session, release_cost.part)
             groups = self._charge_groups(session, stored_budget.key)
-        return None if part is None else composition.part_adds_up(stored_budget.budget, part, groups)
+        return None if part is None else stored_budget.budget.rule.why_part_adds_up(part, groups)
 
     def charge(self, release_cost: ReleaseCost) -> ChargeReceipt:
         """Charge a budget: durable when it returns. `BudgetError` if the budget is short, and then nothing is charged.
@@ -162,8 +148,7 @@ class Ledger:
         with self._reading() as session:
             budget = self._matching_budget(session, release_cost).budget
             is_old = tables_version(session, self._store) < TABLES_VERSION
-        if budget.composition == "pld":
-            loss_distributions.require_dp_accounting()  # not while others wait
+        budget.rule.prepare()  # not while others wait
         if is_old:
             with self._making():
                 pass  # adds the columns that are missing
@@ -172,7 +157,7 @@ class Ledger:
             self._verify_charges(session, stored_budget)
             part = self._stored_part(session, release_cost.part)
             groups = self._charge_groups(session, stored_budget.key)
-            state = _state_after(stored_budget.budget, groups, composition.ask_groups(release_cost, part), 0)
+            state = _state_after(stored_budget.budget, groups, release_cost.groups(part), 0)
             number, entry_hash = _add_charge(session, stored_budget, release_cost, part)
         return ChargeReceipt(number, state.spent, state.left, entry_hash[:CHAIN_CHARS])
 
@@ -183,17 +168,19 @@ class Ledger:
         plan on the same fingerprint the one kept first is remembered.
         """
         if _parse_document(document) is None:
-            raise InputError("document must be the JSON of a release, got something else")
+            raise InputError("document must be the JSON of a release, got something else", "document")
         with self._writing() as session:
-            rows = session.rows(statements.SELECT_CHARGED_BUDGET, entry) if 0 < entry < 2**63 else []
+            rows = session.rows(tables.SELECT_CHARGED_BUDGET, entry) if 0 < entry < 2**63 else []
             if not rows:
-                raise InputError(f"entry must be the number of a charge in the ledger, got {entry}")
+                raise InputError(f"entry must be the number of a charge in the ledger, got {entry}", "entry")
             key, remember, fingerprint = rows[0]
             session.rows(f"SELECT id FROM utmost_budgets WHERE id = ?{self._store.locked}", key)
             if session.rows("SELECT id FROM utmost_releases WHERE charge = ?", entry):
-                raise InputError(f"entry must be without a release, got {entry}, which has one: a release is kept once")
+                raise InputError(
+                    f"entry must be without a release, got {entry}, which has one: a release is kept once", "entry"
+                )
             if remember and fingerprint is not None:
-                session.add(statements.INSERT_RELEASE, entry, _utc_now(), document)
+                session.add(tables.INSERT_RELEASE, entry, _utc_now(), document)
 
     @contextmanager
     def _reading(self) -> Iterator[Session]:
@@ -245,11 +232,9 @@ class Ledger:
 
     def _find_budget(self, session: Session, name: str, lock_clause: str = "") -> StoredBudget:
         """A budget, locked for the rest of the transaction if `lock_clause` says so."""
-        rows = session.rows(f"{statements.SELECT_BUDGET} WHERE name = ?{lock_clause}", check_name(name))
+        rows = session.rows(f"{tables.SELECT_BUDGET} WHERE name = ?{lock_clause}", check_name(name))
         if not rows:
-            raise InputError(
-                f"budget '{name}' must be in the ledger, got one that is not: see utmost budget list, or open it"
-            )
+            raise InputError(f"no budget '{name}' in this ledger", "budget", "see utmost budget list, or open it")
         return self._parse_budget(rows[0])
 
     def _matching_budget(self, session: Session, release_cost: ReleaseCost, lock_clause: str = "") -> StoredBudget:
@@ -258,32 +243,34 @@ class Ledger:
         budget = stored_budget.budget
         if (budget.unit, budget.neighbours) != (release_cost.unit, release_cost.neighbours):
             raise InputError(
-                f"budget '{budget.name}' protects {_describe_unit(budget.unit)} under {budget.neighbours}, this plan "
-                f"asks for {_describe_unit(release_cost.unit)} under {release_cost.neighbours}, and what they tell "
-                "does not add up: open another budget"
+                f"budget '{budget.name}' protects {_describe_unit(budget.unit)} under {budget.neighbours}"
+                f", this plan asks for {_describe_unit(release_cost.unit)} under {release_cost.neighbours}, "
+                "and what they tell does not add up",
+                "budget",
+                "open another budget",
             )
         self._check_unit_kind(session, stored_budget, release_cost.unit_kind)
         return stored_budget
 
     def _check_unit_kind(self, session: Session, stored_budget: StoredBudget, kind: str | None) -> None:
         """Refuse another kind of the unit's column than the first charge had: 01 and 1 are two texts, one integer."""
-        rows = [] if kind is None else session.rows(statements.SELECT_UNIT_KIND, stored_budget.key)
+        rows = [] if kind is None else session.rows(tables.SELECT_UNIT_KIND, stored_budget.key)
         if rows and rows[0][0] != kind:
             budget = stored_budget.budget
             raise InputError(
                 f"column {budget.unit} must be of kind {rows[0][0]}, as in the first charge to budget '{budget.name}', "
-                f"got {kind}: 01 and 1 are one person as integers and two as texts; declare the same kind"
+                f"got {kind}: 01 and 1 are one person as integers and two as texts",
+                "unit.column",
+                "declare the same kind",
             )
 
     def _budget_state(self, session: Session, stored_budget: StoredBudget, groups: list[ChargeGroup]) -> BudgetState:
-        state = _budget_state(
-            stored_budget.budget, groups, session.rows(statements.COUNT_CHARGES, stored_budget.key)[0][0]
-        )
+        state = _budget_state(stored_budget.budget, groups, session.rows(tables.COUNT_CHARGES, stored_budget.key)[0][0])
         return replace(state, chain=_short_hash(stored_budget.head_hash))
 
     def _charge_groups(self, session: Session, key: int) -> list[ChargeGroup]:
         """The charges to a budget, those of the same cost on the same part counted together."""
-        return [self._parse_group(row) for row in session.rows(statements.SELECT_CHARGE_GROUPS, key)]
+        return [self._parse_group(row) for row in session.rows(tables.SELECT_CHARGE_GROUPS, key)]
 
     def _parse_group(self, row: Row) -> ChargeGroup:
         *cost_row, column, value, kind, table, source, times = row
@@ -321,45 +308,38 @@ class Ledger:
 
 @contextmanager
 def open_ledger(location: str, folder: Path | None = None) -> Iterator[Ledger]:
-    """The ledger in an SQLite file (relative to `folder`) or at a postgresql:// URL.
+    """The ledger in a file, relative to `folder`, or at a URL (`stores.registry`).
 
     Nothing is made or looked at yet; the first budget that is opened makes it.
     """
-    store = _make_store(location, folder)
+    store = registry.make_store(location, folder)
     try:
         yield Ledger(store)
     finally:
         store.close()
 
 
-def _make_store(location: str, folder: Path | None) -> Store:
-    scheme, separator, _ = location.partition("://")
-    if separator and scheme in ("postgresql", "postgres"):
-        return PostgresStore(location)
-    if separator or not location.strip() or "\0" in location:
-        raise InputError("ledger must be a file such as ledger.sqlite or a URL that starts with postgresql://")
-    return SqliteStore((folder or Path()).joinpath(location))
-
-
 def _budget_state(budget: Budget, groups: list[ChargeGroup], charges: int) -> BudgetState:
-    spent = composition.composed_epsilon(budget, groups)
-    return BudgetState(spent, max(budget.epsilon - spent, Fraction(0)), charges)
+    spent = budget.rule.spent(groups, budget)
+    return BudgetState(spent, max(budget.rule.limit(budget) - spent, Fraction(0)), charges)
 
 
 def _state_after(
     budget: Budget, groups: list[ChargeGroup], asked_groups: list[ChargeGroup], charges: int
 ) -> BudgetState:
     """The state with the release; refused if it costs more than is left."""
-    after = composition.composed_epsilon(budget, [*groups, *asked_groups])
+    after, limit = budget.rule.spent([*groups, *asked_groups], budget), budget.rule.limit(budget)
     if after.denominator.bit_length() > MAX_DENOMINATOR_BITS:
         raise InputError(
-            f"epsilons of budget '{budget.name}' must have denominators that stay short when they are added up, got "
-            "some that do not: write them as decimals"
+            f"epsilons of budget '{budget.name}' must have denominators that stay short when they are "
+            "added up, got some that do not",
+            "epsilon",
+            "write them as decimals",
         )
-    if after > budget.epsilon:
+    if after > limit:
         before = _budget_state(budget, groups, charges)
         raise budget_error(budget, before.left, after - before.spent)
-    return BudgetState(after, budget.epsilon - after, charges + 1)
+    return BudgetState(after, limit - after, charges + 1)
 
 
 def _add_charge(
@@ -370,9 +350,9 @@ def _add_charge(
     fields = (_utc_now(), release_cost.plan, release_cost.fingerprint, *part_row, release_cost.unit_kind)
     costs = [(cost.query, str(cost.epsilon), cost.law, cost.steps) for cost in release_cost.costs]
     entry_hash = chain.charge_hash(stored_budget.head_hash, fields, costs)
-    number = session.add(statements.INSERT_CHARGE, stored_budget.key, entry_hash, *fields)
-    session.add_all(statements.INSERT_COST, [(number, place, *cost) for place, cost in enumerate(costs)])
-    session.run(statements.UPDATE_HEAD, entry_hash, stored_budget.key)
+    number = session.add(tables.INSERT_CHARGE, stored_budget.key, entry_hash, *fields)
+    session.add_all(tables.INSERT_COST, [(number, place, *cost) for place, cost in enumerate(costs)])
+    session.run(tables.UPDATE_HEAD, entry_hash, stored_budget.key)
     return number, entry_hash
 
 

@@ -1,7 +1,4 @@
-"""The records of a ledger: budgets, release costs and charges. Plain data, checked when created.
-
-Amounts are exact fractions. A unit is "row" or the name of the column whose values are the persons protected.
-"""
+"""The records of a ledger: budgets, what a release would cost, and charges. Plain data, checked when created."""
 
 from __future__ import annotations
 
@@ -9,54 +6,35 @@ from dataclasses import astuple, dataclass
 from fractions import Fraction
 
 from utmost.errors import BudgetError, InputError
-from utmost.exact import decimal, rational
-from utmost.exact.levels import MAX_EPSILON
+from utmost.exact import decimal
 from utmost.exact.plain_text import check_plain_text
+from utmost.ledger.compositions import registry
+from utmost.ledger.compositions.composition import Composition
+from utmost.ledger.costs import (
+    NEIGHBOURS,
+    ROW,
+    ChargeGroup,
+    Part,
+    QueryCost,
+    check_amount,
+    check_choice,
+    check_epsilon,
+    check_text,
+)
 
-ROW = "row"
-COMPOSITIONS = ("pure", "pld")
-NEIGHBOURS = ("replace", "add-remove")
-LAWS = ("geometric", "any")
 MAX_NAME_CHARS = 100
-MAX_TEXT_CHARS = 1000
-MAX_AMOUNT_DIGITS = 40  # digits above or below the line of a fraction
-MAX_STEPS = 2**63 - 1
 MAX_COSTS = 10_000  # of one charge
-MIN_PLD_DELTA = Fraction(1, 10**9)  # below it floating-point composition cannot be trusted
 MAX_DECIMALS = 12  # of an amount that is shown as a decimal
 
 CHAIN_CHARS = 16  # of a hash of the chain that is shown
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """The rows of a source's table where column = value, the column read as values of `kind`.
-
-    `source` is a text that is the same only where the rows are the same; None where that is not known. Two parts share
-    no row for certain only if they differ in `value` alone.
-    """
-
-    column: str
-    value: str
-    kind: str | None = None
-    table: str | None = None
-    source: str | None = None
-
-    def __post_init__(self) -> None:
-        """Check every field."""
-        _check_text(self.column, "column of a part")
-        _check_text(self.value, "value of a part", min_chars=0)
-        for name in ("kind", "table", "source"):
-            if getattr(self, name) is not None:
-                _check_text(getattr(self, name), f"{name} of a part")
-
-
-@dataclass(frozen=True, slots=True)
 class Budget:
     """Total ε, or (ε, δ), of all charges together for one unit; `unit` and `neighbours` are fixed for good.
 
-    `pure` composition adds up ε and has δ = 0. `pld` composes privacy-loss distributions at δ > 0. A budget that
-    remembers gives the release of the same plan on the same fingerprint again for free. `opened` is set by the ledger.
+    `composition` names how charges add up (`ledger.compositions`). A budget that remembers gives the release of the
+    same plan on the same fingerprint again for free. `opened` is set by the ledger.
     """
 
     name: str
@@ -70,35 +48,20 @@ class Budget:
 
     def __post_init__(self) -> None:
         """Check every field; numbers may be text."""
-        object.__setattr__(self, "epsilon", _check_epsilon(self.epsilon, "epsilon"))
-        object.__setattr__(self, "delta", _check_amount(self.delta, "delta"))
+        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon, "epsilon"))
+        object.__setattr__(self, "delta", check_amount(self.delta, "delta"))
         check_name(self.name)
-        _check_choice(self.composition, COMPOSITIONS, "composition")
-        _check_choice(self.neighbours, NEIGHBOURS, "neighbours")
-        _check_text(self.unit, "unit")
-        _check_delta(self.delta, self.composition)
+        check_choice(self.composition, registry.names(), "composition")
+        check_choice(self.neighbours, NEIGHBOURS, "neighbours")
+        check_text(self.unit, "unit")
+        if not 0 <= self.delta < 1:
+            raise InputError(f"delta must be from 0 to below 1, got {decimal(self.delta)}", "delta")
+        self.rule.check_terms(self)
 
-
-@dataclass(frozen=True, slots=True)
-class QueryCost:
-    """The privacy loss of one query: `epsilon` in all, and the law of its noise, which pld composition may use.
-
-    `geometric`: one number, a whole number of lattice steps, which a unit moves by at most `steps`, with noise
-    Pr[Δ = δ] ∝ e^(−ε·|δ|/steps). `any`: nothing is known but ε.
-    """
-
-    query: str
-    epsilon: Fraction
-    law: str = "any"
-    steps: int = 1
-
-    def __post_init__(self) -> None:
-        """Check every field."""
-        object.__setattr__(self, "epsilon", _check_epsilon(self.epsilon, "epsilon of a cost"))
-        _check_text(self.query, "query of a cost")
-        _check_choice(self.law, LAWS, "law of a cost")
-        if not 1 <= self.steps <= MAX_STEPS:
-            raise InputError(f"steps of a cost must be from 1 to 2^63 - 1, got {self.steps}")
+    @property
+    def rule(self) -> Composition:
+        """How charges to it add up."""
+        return registry.find(self.composition)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,16 +84,20 @@ class ReleaseCost:
     def __post_init__(self) -> None:
         """Check every field."""
         check_name(self.budget)
-        _check_choice(self.neighbours, NEIGHBOURS, "neighbours")
-        _check_text(self.unit, "unit")
-        _check_text(self.plan, "plan", min_chars=0)
+        check_choice(self.neighbours, NEIGHBOURS, "neighbours")
+        check_text(self.unit, "unit")
+        check_text(self.plan, "plan", min_chars=0)
         check_plain_text(self._texts(), "release cost")
         if not 1 <= len(self.costs) <= MAX_COSTS:
-            raise InputError(f"costs must be from 1 to {MAX_COSTS}, got {len(self.costs)}")
+            raise InputError(f"costs must be from 1 to {MAX_COSTS}, got {len(self.costs)}", "costs")
         if self.fingerprint is not None:
-            _check_text(self.fingerprint, "fingerprint")
+            check_text(self.fingerprint, "fingerprint")
         if self.unit_kind is not None:
-            _check_text(self.unit_kind, "unit_kind")
+            check_text(self.unit_kind, "unit_kind")
+
+    def groups(self, part: Part | None) -> list[ChargeGroup]:
+        """The charges that the release would make on a part as the ledger stores it, each a group of one."""
+        return [ChargeGroup(cost.epsilon, cost.law, cost.steps, part) for cost in self.costs]
 
     def _texts(self) -> list[str | None]:
         part = () if self.part is None else astuple(self.part)
@@ -191,12 +158,14 @@ class ChargeReceipt:
 def budget_error(budget: Budget, left: Fraction, cost: Fraction) -> BudgetError:
     """The refusal of a plan that costs more than is left.
 
-    >>> budget_error(Budget("survey", Fraction(1)), Fraction(1, 4), Fraction(1, 2)).args[0]
-    "budget 'survey' has ε 0.25 left, this plan costs 0.50: lower its epsilons or open a new budget"
+    >>> print(budget_error(Budget("survey", Fraction(1)), Fraction(1, 4), Fraction(1, 2)))
+    budget 'survey' has ε 0.25 left, this plan costs 0.50: lower its epsilons or open a new budget
     """
     has, costs = format_amounts(left, cost)
     return BudgetError(
-        f"budget '{budget.name}' has ε {has} left, this plan costs {costs}: lower its epsilons or open a new budget"
+        f"budget '{budget.name}' has {budget.rule.measure} {has} left, this plan costs {costs}",
+        "budget",
+        "lower its epsilons or open a new budget",
     )
 
 
@@ -229,7 +198,7 @@ def check_name(name: str) -> str:
         or name != name.strip()
     ):
         raise InputError(
-            f"name of a budget must be 1 to {MAX_NAME_CHARS} printable characters without spaces at the ends"
+            f"name of a budget must be 1 to {MAX_NAME_CHARS} printable characters without spaces at the ends", "name"
         )
     return name
 
@@ -250,41 +219,3 @@ def _format_fixed(value: Fraction, decimals: int) -> str:
 def _format_long(value: Fraction) -> str:
     is_short = max(value.numerator.bit_length(), value.denominator.bit_length()) <= 40
     return str(value) if is_short else f"about {decimal(value)}"
-
-
-def _check_amount(value: object, name: str) -> Fraction:
-    amount = rational(value, name)
-    if max(abs(amount.numerator), amount.denominator) >= 10**MAX_AMOUNT_DIGITS:
-        raise InputError(f"{name} must be a number of at most {MAX_AMOUNT_DIGITS} digits, got a longer one: round it")
-    return amount
-
-
-def _check_epsilon(value: object, name: str) -> Fraction:
-    amount = _check_amount(value, name)
-    if not 0 < amount <= MAX_EPSILON:
-        raise InputError(f"{name} must be > 0 and at most {MAX_EPSILON}, got {decimal(amount)}")
-    return amount
-
-
-def _check_delta(delta: Fraction, composition: str) -> None:
-    if not 0 <= delta < 1:
-        raise InputError(f"delta must be from 0 to below 1, got {decimal(delta)}")
-    if composition == "pure" and delta:
-        raise InputError(f"delta must be 0 with pure composition, got {decimal(delta)}: say composition pld")
-    if composition == "pld" and delta < MIN_PLD_DELTA:
-        raise InputError(
-            f"delta must be at least 1e-9 with pld composition, got {decimal(delta)}: say for instance 1e-6"
-        )
-
-
-def _check_choice(value: str, choices: tuple[str, ...], name: str) -> None:
-    if value not in choices:
-        raise InputError(f'{name} must be {" or ".join(choices)}, got "{str(value)[:40]}"')
-
-
-def _check_text(value: str, name: str, min_chars: int = 1) -> None:
-    """Text that every database can hold."""
-    if not isinstance(value, str) or not min_chars <= len(value) <= MAX_TEXT_CHARS:
-        raise InputError(f"{name} must be text of {min_chars} to {MAX_TEXT_CHARS} characters")
-    if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
-        raise InputError(f"{name} must be text without the character 0 and without halves of characters")

@@ -1,20 +1,26 @@
 """Linear programs with exact answers.
 
-HiGHS guesses (`solve`), exact arithmetic decides (`certify_guess`): what leaves here is a `Certificate`, a rational
-point and rational multipliers that anyone can check against the program (`verify_certificate`). `infeasibility` proves
+HiGHS solves a program in floats (`solve`), and exact arithmetic certifies its answer (`certify_guess`). The result is a
+`Certificate`, a rational point and rational multipliers, which can be checked against the program
+(`verify_certificate`). `infeasibility` proves
 that there is no feasible point, `is_unique` that there is no other optimal one.
 """
 
-from utmost.lp.certificate import Certificate, certified_optimum, certify_guess, verify_certificate
+from utmost.lp.certificate import Bounds, Certificate, ProgramCertificate, ProgramProof, Proof, verify_certificate
 from utmost.lp.farkas import Farkas, infeasibility
-from utmost.lp.linear_program import LinearProgram, activity, reduced_costs
+from utmost.lp.linear_program import LinearProgram, activity
+from utmost.lp.optimum import certified_optimum, certify_guess
 from utmost.lp.solver import SolverGuess, solve
 from utmost.lp.uniqueness import Uniqueness, is_unique
 
 __all__ = [
+    "Bounds",
     "Certificate",
     "Farkas",
     "LinearProgram",
+    "ProgramCertificate",
+    "ProgramProof",
+    "Proof",
     "SolverGuess",
     "Uniqueness",
     "activity",
@@ -22,7 +28,6 @@ __all__ = [
     "certify_guess",
     "infeasibility",
     "is_unique",
-    "reduced_costs",
     "solve",
     "verify_certificate",
 ]

@@ -1,175 +1,155 @@
-"""Optimality, certified in exact arithmetic.
+"""Certificates: bounds of a number with what proves them, in exact arithmetic.
 
-A certificate is a pair of rational vectors. x meets every constraint, so cost·x is an upper bound of the optimum; y is
-feasible for the dual, so rhs·y is a lower bound (weak duality). Whoever has the program can check both by multiplying
-out: no solver, no tolerance, no float.
+Every optimum here is certified: lower <= optimum <= upper, and a proof from which anyone computes the bounds again: no
+solver, no tolerance, no float. For a linear program the proof is a pair of rational vectors. x meets every constraint,
+so cost·x is an upper bound; y is feasible for the dual, so rhs·y is a lower bound (weak duality).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Generic, Protocol, TypeAlias, TypeVar
 
-from utmost.errors import InfeasibleError, SolverError
-from utmost.lp.basis import Basis, PrimalDualPair, basic_solution
-from utmost.lp.feasibility import dual_bound, dual_fault, primal_fault, primal_objective
-from utmost.lp.feasibility_repair import dual_repair, primal_repair
-from utmost.lp.iterative_refinement import Frame, Point, initial_point, refine_once, scaled_frame
-from utmost.lp.linear_program import LinearProgram, flint_vector
-from utmost.lp.rationals import ZERO, Rational, to_fraction, to_fractions
-from utmost.lp.simplex import pivot_to_optimum, two_phase_simplex
-from utmost.lp.solver import MIN_DOUBLE_RATIO, SolverGuess, guess_in_units, has_wide_scale, solve
+from utmost.errors import SolverError
+from utmost.exact import Number
+from utmost.lp.linear_program import LinearProgram, flint_reduced_costs, flint_vector, row_products
+from utmost.lp.rationals import Rational, dot_product, to_fmpq, to_fraction, to_fractions
 
-MAX_REFINEMENT_ROUNDS = 9
+NumberT = TypeVar("NumberT", Fraction, Number)
+ProofT = TypeVar("ProofT", bound="Proof")
 
 
 @dataclass(frozen=True, slots=True)
-class Certificate:
-    """lower <= optimum <= upper = cost·x, for an exactly feasible x and multipliers y, all of it rational."""
+class Bounds:
+    """lower and upper, as a proof gives them."""
 
-    x: tuple[Fraction, ...]
-    y: tuple[Fraction, ...]
-    upper: Fraction
-    lower: Fraction
+    lower: Number
+    upper: Number
+
+
+class Proof(Protocol):
+    """What proves the bounds of a certificate."""
 
     @property
-    def gap(self) -> Fraction:
-        """The difference upper − lower >= 0: how far x can be from optimal."""
+    def method(self) -> str:
+        """How the bounds are proved, in words: they are proved "by …"."""
+
+    def bounds(self) -> Bounds:
+        """The bounds, computed from this proof alone; SolverError where it proves nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate(Generic[NumberT, ProofT]):
+    """lower <= optimum <= upper in exact arithmetic, and what proves it."""
+
+    lower: NumberT
+    upper: NumberT
+    proof: ProofT
+
+    @property
+    def gap(self) -> NumberT:
+        """The difference upper − lower >= 0: how far what attains `upper` can be from optimal."""
         return self.upper - self.lower
 
     @property
     def exact(self) -> bool:
-        """Whether x is proved optimal: the gap is 0."""
+        """Whether the optimum is known: the gap is 0."""
         return self.upper == self.lower
 
+    def check(self) -> None:
+        """Compute the bounds from the proof again; SolverError where it does not prove these."""
+        bounds = self.proof.bounds()
+        if bounds.lower < self.lower or bounds.upper > self.upper:
+            raise SolverError("certificate is not valid: its proof gives wider bounds")
 
-def verify_certificate(program: LinearProgram, x: Sequence[Fraction], y: Sequence[Fraction]) -> Certificate:
+
+@dataclass(frozen=True, slots=True)
+class ProgramProof:
+    """A point x that meets the constraints of `program`, and multipliers y of its rows: both rational."""
+
+    program: LinearProgram = field(repr=False)
+    x: tuple[Fraction, ...]
+    y: tuple[Fraction, ...]
+
+    @property
+    def method(self) -> str:
+        """The multipliers."""
+        return "exact multipliers of the linear program"
+
+    def bounds(self) -> Bounds:
+        """cost·x and rhs·y, once both vectors are seen to be feasible."""
+        certificate = verify_certificate(self.program, self.x, self.y)
+        return Bounds(certificate.lower, certificate.upper)
+
+
+ProgramCertificate: TypeAlias = Certificate[Fraction, ProgramProof]
+
+
+def verify_certificate(program: LinearProgram, x: Sequence[Fraction], y: Sequence[Fraction]) -> ProgramCertificate:
     """The certificate that x and y make, or a SolverError naming the first row or variable that they violate.
 
     x must be feasible. y must be >= 0 on inequality rows, with reduced costs d = cost − Aᵀ y >= 0, save where the
     program has an upper bound u_j: there a negative d_j costs d_j·u_j, so lower = rhs·y + Σ_j min(0, d_j)·u_j
     (Neumaier, Shcherbina, Math. Program. 2004). Nothing is assumed of where x and y come from.
     """
-    return _checked_certificate(program, flint_vector("x", x, program.shape[1]), flint_vector("y", y, program.shape[0]))
+    return program_certificate(program, flint_vector("x", x, program.shape[1]), flint_vector("y", y, program.shape[0]))
 
 
-def certify_guess(program: LinearProgram, guess: SolverGuess) -> Certificate:
-    """The certificate a float guess leads to, checked exactly whatever path was taken.
-
-    1. The vertex of the guess's basis in exact arithmetic, then that of every round of iterative refinement. A program
-       whose scale is wide is guessed again in units as wide, and refined in these.
-    2. Exact simplex steps, from scratch for a program of up to `simplex.MAX_SCRATCH_SIZE` rows and columns, which
-       always ends here, else from the last regular basis. An optimal pair found so far has gap 0.
-    3. The best of these points, as they are and repaired: x by `primal_repair`, y by `dual_repair`, and of the trivial
-       ones: x = interior, y = 0. The gap is what that costs. SolverError if a side has none.
-    """
-    bases: dict[bytes, Basis] = {}
-    pairs: list[PrimalDualPair] = []
-    is_wide = has_wide_scale(program)
-    pair = _refine_to_optimum(scaled_frame(program), guess, 1 if is_wide else MAX_REFINEMENT_ROUNDS, bases, pairs)
-    if pair is None and is_wide:
-        pair = _refine_in_wide_units(program, bases, pairs)
-    if pair is None:
-        pair = _pivot_from_bases(program, reversed(bases.values()))
-    return _best_certificate(program, pairs) if pair is None else _checked_certificate(program, *pair)
-
-
-def certified_optimum(program: LinearProgram) -> Certificate:
-    """The certified optimum: `certify_guess(program, solve(program))`, an "infeasible" of the solver being proved
-    first.
-
-    Raises InfeasibleError when the program has no feasible point (a Farkas certificate was found and checked),
-    SolverError when the solver reports no finite optimum or the guess cannot be closed. A small program that the
-    solver cannot answer is solved exactly from scratch.
-    """
-    try:
-        guess = solve(program, accept=("Optimal", "Infeasible"))
-    except SolverError:
-        pair = two_phase_simplex(program)
-        if pair is None:
-            raise
-        return _checked_certificate(program, *pair)
-    if guess.status == "Infeasible":
-        from utmost.lp.farkas import infeasibility  # farkas closes programs of its own, so it imports this module
-
-        if infeasibility(program) is not None:
-            raise InfeasibleError("program has no feasible point, proved by Farkas multipliers: relax its constraints")
-    return certify_guess(program, guess)
-
-
-def _refine_to_optimum(
-    frame: Frame, guess: SolverGuess, rounds: int, bases: dict[bytes, Basis], pairs: list[PrimalDualPair]
-) -> PrimalDualPair | None:
-    """The optimal vertex of the guess's basis or of a later round; the bases and pairs that were not are added."""
-    program = frame.program
-    point: Point | None = initial_point(frame, guess)
-    for remaining_rounds in reversed(range(rounds)):
-        if point is None or point.basis.key() in bases:
-            break
-        bases[point.basis.key()] = point.basis
-        pair = basic_solution(program, point.basis)
-        if pair is not None and _is_optimal(program, pair):
-            return pair
-        pairs += [(point.x, point.y)] + ([] if pair is None else [pair])
-        recent_pairs = pairs[-2:]
-        if remaining_rounds:
-            point = refine_once(frame, [x for x, _ in recent_pairs], [y for _, y in recent_pairs], point.basis)
-    return None
-
-
-def _refine_in_wide_units(
-    program: LinearProgram, bases: dict[bytes, Basis], pairs: list[PrimalDualPair]
-) -> PrimalDualPair | None:
-    """The same from a guess in units as wide as the program's; None also where the solver takes no such numbers."""
-    try:
-        guess = guess_in_units(program, MIN_DOUBLE_RATIO)
-        return _refine_to_optimum(scaled_frame(program, MIN_DOUBLE_RATIO), guess, MAX_REFINEMENT_ROUNDS, bases, pairs)
-    except SolverError:
-        return None
-
-
-def _pivot_from_bases(program: LinearProgram, bases: Iterable[Basis]) -> PrimalDualPair | None:
-    """An optimal pair by exact steps from scratch, else from the first regular basis; None if that is too far.
-
-    A basis from which refinement leads no further is a worse start than the slacks, which are feasible on the dual
-    side for costs >= 0; only a large program has too far to go from there.
-    """
-    pair = two_phase_simplex(program)
-    if pair is not None:
-        return pair
-    regular_basis = next((basis for basis in bases if basic_solution(program, basis) is not None), None)
-    return None if regular_basis is None else pivot_to_optimum(program, regular_basis)
-
-
-def _is_optimal(program: LinearProgram, pair: PrimalDualPair) -> bool:
-    """Whether a vertex and its multipliers, whose objectives agree by construction, are both feasible."""
-    return primal_fault(program, pair[0]) is None and dual_fault(program, pair[1], trust_upper=False) is None
-
-
-def _best_certificate(program: LinearProgram, pairs: Sequence[PrimalDualPair]) -> Certificate:
-    """The cheapest feasible x with the highest bound among the pairs, as they are, repaired, and trivial."""
-    repaired = [primal_repair(program, x) for x, _ in pairs]
-    primal_points = [x for x, _ in pairs] + [x for x in repaired if x is not None]
-    if program.interior is not None:
-        primal_points.append(flint_vector("interior", program.interior, program.shape[1]))
-    multipliers = [y for _, y in pairs] + [dual_repair(program, y) for _, y in pairs] + [[ZERO] * program.shape[0]]
-    primal_feasible = [x for x in primal_points if primal_fault(program, x) is None]
-    dual_feasible = [y for y in multipliers if dual_fault(program, y) is None]
-    if not primal_feasible:
-        raise SolverError("guess cannot be made feasible: give the program an interior point, or a better scale")
-    if not dual_feasible:
-        raise SolverError("guess gives no lower bound: give the program upper bounds, or a better scale")
-    x = min(primal_feasible, key=lambda x: primal_objective(program, x))
-    return _checked_certificate(program, x, max(dual_feasible, key=lambda y: dual_bound(program, y)))
-
-
-def _checked_certificate(program: LinearProgram, x: Sequence[Rational], y: Sequence[Rational]) -> Certificate:
-    """The certificate of an exact pair; every one that leaves this package passes here."""
+def program_certificate(program: LinearProgram, x: Sequence[Rational], y: Sequence[Rational]) -> ProgramCertificate:
+    """The certificate of a pair in flint's rationals; every one that leaves this package passes here."""
     for fault in (primal_fault(program, x), dual_fault(program, y)):
         if fault is not None:
             raise SolverError(f"certificate is not valid: {fault}")
     upper, lower = primal_objective(program, x), dual_bound(program, y)
     if lower > upper:
         raise SolverError("upper must bound every feasible point, got a dual bound above a feasible cost: correct it")
-    return Certificate(to_fractions(x), to_fractions(y), to_fraction(upper), to_fraction(lower))
+    proof = ProgramProof(program, to_fractions(x), to_fractions(y))
+    return Certificate(to_fraction(lower), to_fraction(upper), proof)
+
+
+def primal_fault(program: LinearProgram, x: Sequence[Rational]) -> str | None:
+    """The first constraint that x violates, as text; None if x is feasible, exactly."""
+    for column, value in enumerate(x):
+        if value < 0:
+            return f"variable {column} must be >= 0, got less"
+    rows = zip(row_products(program, x), program.targets, program.equality.tolist(), strict=True)
+    for row, (activity, target, equal) in enumerate(rows):
+        if equal and activity != target:
+            return f"row {row} must equal its right-hand side, got {'more' if activity > target else 'less'}"
+        if activity < target:
+            return f"row {row} must be at least its right-hand side, got less"
+    return None
+
+
+def dual_fault(program: LinearProgram, y: Sequence[Rational], *, trust_upper: bool = True) -> str | None:
+    """The first dual constraint that y violates, as text; None if y is feasible, exactly.
+
+    With `trust_upper`, a column with an upper bound cannot be violated: `dual_bound` charges it instead.
+    """
+    for row, (value, equal) in enumerate(zip(y, program.equality.tolist(), strict=True)):
+        if value < 0 and not equal:
+            return f"multiplier of inequality row {row} must be >= 0, got less"
+    upper = program.upper if trust_upper and program.upper is not None else [None] * program.shape[1]
+    for column, (value, limit) in enumerate(zip(flint_reduced_costs(program, y), upper, strict=True)):
+        if value < 0 and limit is None:
+            return f"reduced cost of variable {column} must be >= 0, got less"
+    return None
+
+
+def dual_bound(program: LinearProgram, y: Sequence[Rational]) -> Rational:
+    """rhs·y + Σ_j min(0, d_j)·upper_j with d = cost − Aᵀ y: a lower bound of the optimum if `dual_fault` is None.
+
+    For feasible x, cost·x = y·Ax + d·x >= rhs·y + Σ_j min(0, d_j)·upper_j. Neumaier, Shcherbina (Math. Program. 2004).
+    """
+    total = dot_product(program.targets, y)
+    if program.upper is None:
+        return total
+    reduced = zip(flint_reduced_costs(program, y), program.upper, strict=True)
+    return sum((value * to_fmpq(limit) for value, limit in reduced if value < 0 and limit is not None), total)
+
+
+def primal_objective(program: LinearProgram, x: Sequence[Rational]) -> Rational:
+    """cost·x."""
+    return dot_product(program.costs, x)

@@ -9,33 +9,22 @@ from __future__ import annotations
 import heapq
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 from flint import fmpq_mat
 
-from utmost.lp.rationals import ONE, ZERO, Rational, to_fmpqs, to_fraction
+from utmost.lp.rationals import ONE, ZERO, Rational
 
 # A remaining square matrix at least this full is handed to the dense solver.
 DENSE_SHARE = 0.3
 
 
-def solve_sparse(
-    rows: Sequence[int], columns: Sequence[int], values: Sequence[Fraction], size: int, rhs: Sequence[Fraction]
-) -> list[Fraction] | None:
-    """The x with Σ_k [rows_k = r] values_k·x[columns_k] = rhs_r for r < size, exactly; None if the matrix is singular.
-
-    >>> solve_sparse([0, 0, 1], [0, 1, 1], [Fraction(1), Fraction(2), Fraction(3)], 2, [Fraction(1), Fraction(1)])
-    [Fraction(1, 3), Fraction(1, 3)]
-    """
-    entries = zip(rows, columns, to_fmpqs(values), strict=True)
-    solution = eliminate([(int(r), int(c), v) for r, c, v in entries], size, to_fmpqs(rhs))
-    return None if solution is None else [to_fraction(value) for value in solution]
-
-
 def eliminate(
     entries: Sequence[tuple[int, int, Rational]], size: int, rhs: Sequence[Rational]
 ) -> list[Rational] | None:
-    """`solve_sparse` in flint's rationals."""
+    """The x with Σ of value·x[column] over the entries (row, column, value) of row r = rhs_r for r < size, exactly.
+
+    None if the matrix is singular.
+    """
     system = _build_system(entries, size, size, rhs)
     pivots: list[tuple[int, int]] = []
     while system.row_queue:

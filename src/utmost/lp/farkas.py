@@ -12,8 +12,8 @@ from fractions import Fraction
 import numpy as np
 
 from utmost.errors import SolverError
-from utmost.lp.certificate import certified_optimum
 from utmost.lp.linear_program import LinearProgram, flint_reduced_costs, flint_vector
+from utmost.lp.optimum import certified_optimum
 from utmost.lp.rationals import dot_product
 
 
@@ -43,7 +43,7 @@ def infeasibility(program: LinearProgram) -> Farkas | None:
     """
     phase = phase_one(program)
     certificate = certified_optimum(phase)
-    proof = Farkas(certificate.y)
+    proof = Farkas(certificate.proof.y)
     if proof.check(program):
         return proof
     if certificate.upper == 0:

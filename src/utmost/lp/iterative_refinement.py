@@ -72,15 +72,16 @@ def refine_once(frame: Frame, xs: Sequence[list[Rational]], ys: Sequence[list[Ra
     Solves the magnified residual program and adds its answer; None if the solver has none.
     """
     program, scaled = frame.program, frame.scaled
-    primal_violation, residual, z = min((_primal_residuals(frame, x) for x in xs), key=lambda residuals: residuals[0])
-    dual_violation, reduced, w = min((_dual_residuals(frame, y) for y in ys), key=lambda residuals: residuals[0])
-    primal_factor, dual_factor = _magnification(primal_violation), _magnification(dual_violation)
-    rhs, cost = to_floats(v * primal_factor for v in residual), to_floats(v * dual_factor for v in reduced)
-    answer = run_highs(scaled, cost, rhs, to_floats(-v * primal_factor for v in z), _slack_form_basis(program, basis))
+    primal = min((_primal_residuals(frame, x) for x in xs), key=lambda residuals: residuals.violation)
+    dual = min((_dual_residuals(frame, y) for y in ys), key=lambda residuals: residuals.violation)
+    primal_factor, dual_factor = _magnification(primal.violation), _magnification(dual.violation)
+    rhs, cost = to_floats(v * primal_factor for v in primal.residual), to_floats(v * dual_factor for v in dual.residual)
+    lower = to_floats(-v * primal_factor for v in primal.point)
+    answer = run_highs(scaled, cost, rhs, lower, _slack_form_basis(program, basis))
     if answer.status != "Optimal":
         return None
-    primal_terms = zip(z, answer.x.tolist(), scaled.column[: program.shape[1]], strict=False)
-    dual_terms = zip(w, answer.y.tolist(), scaled.row, strict=True)
+    primal_terms = zip(primal.point, answer.x.tolist(), scaled.column[: program.shape[1]], strict=False)
+    dual_terms = zip(dual.point, answer.y.tolist(), scaled.row, strict=True)
     x = [(a + round_dyadic(from_double(v), DYADIC_BITS) / primal_factor) * s for a, v, s in primal_terms]
     y = [(a + round_dyadic(from_double(v), DYADIC_BITS) / dual_factor) * scaled.cost / r for a, v, r in dual_terms]
     return Point(x, y, _program_basis(program, answer))
@@ -103,27 +104,33 @@ def slack_form(program: LinearProgram, min_scale_ratio: Rational = MIN_SCALE_RAT
     )
 
 
-def _primal_residuals(frame: Frame, x: list[Rational]) -> tuple[Rational, list[Rational], list[Rational]]:
-    """(largest violation, (rhs − A x)/row, x/column) in the slack form; slacks are what the rows leave over."""
+@dataclass(frozen=True, slots=True)
+class _Residuals:
+    """The largest violation of a point's constraints, what they leave over, and the point, in the solver's units."""
+
+    violation: Rational
+    residual: list[Rational]
+    point: list[Rational]
+
+
+def _primal_residuals(frame: Frame, x: list[Rational]) -> _Residuals:
+    """(rhs − A x)/row and x/column in the slack form; slacks are what the rows leave over."""
     program, scaled = frame.program, frame.scaled
     slack = [a - b for a, b in zip(row_products(program, x), program.targets, strict=True)]
     equal = program.equality.tolist()
     residual = [-v / r if e else ZERO for v, r, e in zip(slack, scaled.row, equal, strict=True)]
     extended = [*x, *(v for v, e in zip(slack, equal, strict=True) if not e)]
     z = [v / s for v, s in zip(extended, scaled.column, strict=True)]
-    return max([*map(abs, residual), *(-v for v in z)], default=ZERO), residual, z
+    return _Residuals(max([*map(abs, residual), *(-v for v in z)], default=ZERO), residual, z)
 
 
-def _dual_residuals(frame: Frame, y: list[Rational]) -> tuple[Rational, list[Rational], list[Rational]]:
-    """(largest violation, (cost − Aᵀ y)·column/cost, y·row/cost) in the slack form."""
+def _dual_residuals(frame: Frame, y: list[Rational]) -> _Residuals:
+    """(cost − Aᵀ y)·column/cost and y·row/cost in the slack form."""
     scaled = frame.scaled
     reduced = zip(flint_reduced_costs(scaled.program, y), scaled.column, strict=True)
     costs = [c * s / scaled.cost for c, s in reduced]
-    return (
-        max((-v for v in costs), default=ZERO),
-        costs,
-        [v * r / scaled.cost for v, r in zip(y, scaled.row, strict=True)],
-    )
+    multipliers = [v * r / scaled.cost for v, r in zip(y, scaled.row, strict=True)]
+    return _Residuals(max((-v for v in costs), default=ZERO), costs, multipliers)
 
 
 def _magnification(worst: Rational) -> Rational:

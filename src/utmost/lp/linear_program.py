@@ -61,7 +61,9 @@ class LinearProgram:
             if getattr(self, name) is not None:
                 set_field(self, name, _per_column(name, getattr(self, name), len(self.cost)))
         if self.scale is not None and any(factor <= 0 for factor in self.scale):
-            raise InputError("scale must be > 0 in every column, got one that is not: leave it out, or give |scale|")
+            raise InputError(
+                "scale must be > 0 in every column, got one that is not", "scale", "leave it out, or give |scale|"
+            )
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -111,21 +113,12 @@ def activity(program: LinearProgram, x: Sequence[Fraction]) -> tuple[Fraction, .
     return to_fractions(row_products(program, flint_vector("x", x, program.shape[1])))
 
 
-def reduced_costs(program: LinearProgram, y: Sequence[Fraction]) -> tuple[Fraction, ...]:
-    """The reduced costs cost − Aᵀ y, exactly: one a column.
-
-    y is dual feasible when all are >= 0 and y >= 0 on inequality rows.
-
-    >>> reduced_costs(LinearProgram([1, 2], [0, 0], [0, 1], [1, 3], [1], [True]), [Fraction(1, 2)])
-    (Fraction(1, 2), Fraction(1, 2))
-    """
-    return to_fractions(flint_reduced_costs(program, flint_vector("y", y, program.shape[0])))
-
-
 def flint_vector(name: str, values: Sequence[Fraction], size: int) -> list[Rational]:
     """`values` in flint's rationals, refused unless there are `size` of them."""
     if len(values) != size:
-        raise InputError(f"{name} must have {size} numbers, got {len(values)}: give one for each of the program's")
+        raise InputError(
+            f"{name} must have {size} numbers, got {len(values)}", name, "give one for each of the program's"
+        )
     return to_fmpqs(_rationals(name, values))
 
 
@@ -136,7 +129,9 @@ def _rationals(name: str, values: Any) -> tuple[Fraction, ...]:
 def _rational(name: str, value: Any) -> Fraction:
     if isinstance(value, (Fraction, int, np.integer)) and not isinstance(value, bool):
         return Fraction(value) if isinstance(value, Fraction) else Fraction(int(value))
-    raise InputError(f"{name} must hold fractions or integers, got a {type(value).__name__}: make it a Fraction")
+    raise InputError(
+        f"{name} must hold fractions or integers, got a {type(value).__name__}", name, "make it a Fraction"
+    )
 
 
 def _object_array(values: Sequence[Fraction]) -> npt.NDArray[np.object_]:
@@ -148,16 +143,18 @@ def _object_array(values: Sequence[Fraction]) -> npt.NDArray[np.object_]:
 def _flag_array(values: Any, size: int) -> npt.NDArray[np.bool_]:
     array = np.asarray(values, dtype=bool).reshape(-1)
     if len(array) != size:
-        raise InputError(f"equality must have {size} flags, got {len(array)}: give one a row, as in rhs")
+        raise InputError(f"equality must have {size} flags, got {len(array)}", "equality", "give one a row, as in rhs")
     return array
 
 
 def _index_array(name: str, values: Any, size: int) -> npt.NDArray[np.int64]:
     array = np.asarray(values)
     if array.ndim != 1 or (array.size and not np.issubdtype(array.dtype, np.integer)):
-        raise InputError(f"{name} must be a flat list of integers, got {array.ndim}-dimensional {array.dtype}")
+        raise InputError(f"{name} must be a flat list of integers, got {array.ndim}-dimensional {array.dtype}", name)
     if array.size and not (array.min() >= 0 and array.max() < size):
-        raise InputError(f"{name} must lie in 0..{size - 1}, got {array.min()}..{array.max()}: check the indices")
+        raise InputError(
+            f"{name} must lie in 0..{size - 1}, got {array.min()}..{array.max()}", name, "check the indices"
+        )
     return array.astype(np.int64)
 
 
@@ -169,6 +166,8 @@ def _check_equal_lengths(*arrays: npt.NDArray[Any]) -> None:
 
 def _per_column(name: str, values: Any, size: int) -> tuple[Fraction | None, ...]:
     if len(values) != size:
-        raise InputError(f"{name} must have {size} numbers, got {len(values)}: give one a column, or leave it out")
+        raise InputError(
+            f"{name} must have {size} numbers, got {len(values)}", name, "give one a column, or leave it out"
+        )
     may_be_missing = name == "upper"
     return tuple(None if may_be_missing and value is None else _rational(name, value) for value in values)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -28,7 +28,14 @@ MAX_SCRATCH_SIZE = 1200
 MAX_STALLED_STEPS = 60
 
 Member: TypeAlias = tuple[Rational, int]  # how much it violates its constraint, and its index: columns, then rows
-Ratio: TypeAlias = tuple[Rational, int, Rational]  # the step it allows, its index, and how fast it moves
+
+
+class Ratio(NamedTuple):
+    """What a member allows: how long a step, its index, and how fast it moves."""
+
+    step: Rational
+    member: int
+    speed: Rational
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +148,8 @@ def _violating_member(members: list[Member], by_index: bool) -> int:
 
 def _blocking_member(ratios: list[Ratio], by_index: bool) -> tuple[int, Rational]:
     """The member that allows the shortest step, the fastest or the first one of those, and the step."""
-    length = min(ratio[0] for ratio in ratios)
-    ties = [(speed, -k) for step, k, speed in ratios if step == length]
+    length = min(ratio.step for ratio in ratios)
+    ties = [(ratio.speed, -ratio.member) for ratio in ratios if ratio.step == length]
     return (min(-k for _, k in ties) if by_index else -max(ties)[1]), length
 
 
@@ -170,12 +177,12 @@ def _primal_step(vertex: _Vertex, improving: list[Member], by_index: bool) -> _S
     entering = _violating_member(improving, by_index)
     direction = _primal_edge(vertex, entering)
     change = row_products(program, direction)
-    ratios = [(-vertex.x[c] / direction[c], c, -direction[c]) for c in vertex.matrix.basic if direction[c] < 0]
+    ratios = [Ratio(-vertex.x[c] / direction[c], c, -direction[c]) for c in vertex.matrix.basic if direction[c] < 0]
     for r in np.flatnonzero(vertex.matrix.basis.rows).tolist():
         if program.equality[r] and change[r]:
-            ratios.append((ZERO, width + r, abs(change[r])))
+            ratios.append(Ratio(ZERO, width + r, abs(change[r])))
         elif change[r] < 0:
-            ratios.append((-vertex.slack[r] / change[r], width + r, -change[r]))
+            ratios.append(Ratio(-vertex.slack[r] / change[r], width + r, -change[r]))
     if not ratios:
         raise SolverError("program must have a finite optimum, got one without a lower bound: bound its variables")
     return _Step(entering, *_blocking_member(ratios, by_index))
@@ -202,9 +209,9 @@ def _dual_step(vertex: _Vertex, violated: list[Member], by_index: bool) -> _Step
     direction = _dual_edge(vertex, leaving)
     change = [d - c for d, c in zip(flint_reduced_costs(program, direction), program.costs, strict=True)]
     columns = np.flatnonzero(~vertex.matrix.basis.columns).tolist()
-    ratios = [(-vertex.reduced[c] / change[c], c, -change[c]) for c in columns if change[c] < 0]
+    ratios = [Ratio(-vertex.reduced[c] / change[c], c, -change[c]) for c in columns if change[c] < 0]
     tight = [r for r in vertex.matrix.tight if not program.equality[r] and direction[r] < 0]
-    ratios += [(-vertex.y[r] / direction[r], width + r, -direction[r]) for r in tight]
+    ratios += [Ratio(-vertex.y[r] / direction[r], width + r, -direction[r]) for r in tight]
     if not ratios:
         raise InfeasibleError("program has no feasible point, proved by exact dual steps: relax its constraints")
     entering, length = _blocking_member(ratios, by_index)

@@ -48,19 +48,23 @@ class SolverGuess:
 
 
 @dataclass(frozen=True, slots=True)
-class ScaledProgram:
-    """A program in the units the solver sees: x = column·z, row r divided by row_r, the cost divided by cost.
+class CompressedColumns:
+    """A matrix by columns: where each column starts among the entries, and the row and the value of each entry."""
 
-    The matrix is held by columns, as floats (starts, rows, values).
-    """
+    starts: npt.NDArray[np.int32]
+    rows: npt.NDArray[np.int32]
+    values: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class ScaledProgram:
+    """A program in the units the solver sees: x = column·z, row r divided by row_r, the cost divided by cost."""
 
     program: LinearProgram
     column: list[Rational]
     row: list[Rational]
     cost: Rational
-    starts: npt.NDArray[np.int32]
-    rows: npt.NDArray[np.int32]
-    values: Floats
+    matrix: CompressedColumns
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +113,7 @@ def scale_program(program: LinearProgram, min_scale_ratio: Rational = MIN_SCALE_
     row = [unit or ONE for unit in row]
     cost = max((abs(c) * s for c, s in zip(program.costs, column, strict=True)), default=ONE) or ONE
     values = to_floats(term / row[i] for (i, _, _), term in zip(program.entries, terms, strict=True))
-    return ScaledProgram(program, column, row, cost, *_compressed_columns(program, values))
+    return ScaledProgram(program, column, row, cost, _compressed_columns(program, values))
 
 
 def run_highs(scaled: ScaledProgram, cost: Floats, rhs: Floats, lower: Floats, start: StartBasis | None) -> SolverGuess:
@@ -150,15 +154,13 @@ def _column_units(program: LinearProgram, min_scale_ratio: Rational) -> list[Rat
     return [max(unit, smallest_unit) for unit in units]
 
 
-def _compressed_columns(
-    program: LinearProgram, values: Floats
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], Floats]:
-    """Compressed columns, entries of equal position added."""
+def _compressed_columns(program: LinearProgram, values: Floats) -> CompressedColumns:
+    """The matrix, entries of equal position added."""
     count, width = program.shape
     keys, inverse = np.unique(program.columns * max(count, 1) + program.rows, return_inverse=True)
     summed = np.bincount(inverse, weights=values, minlength=len(keys)).astype(np.float64)
     starts = np.searchsorted(keys, np.arange(width + 1) * max(count, 1))
-    return starts.astype(np.int32), (keys % max(count, 1)).astype(np.int32), summed
+    return CompressedColumns(starts.astype(np.int32), (keys % max(count, 1)).astype(np.int32), summed)
 
 
 def _highs_model(scaled: ScaledProgram, cost: Floats, rhs: Floats, lower: Floats) -> Any:
@@ -172,9 +174,9 @@ def _highs_model(scaled: ScaledProgram, cost: Floats, rhs: Floats, lower: Floats
     model.row_lower_ = rhs
     model.row_upper_ = np.where(scaled.program.equality, rhs, highspy.kHighsInf)
     model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-    model.a_matrix_.start_ = scaled.starts
-    model.a_matrix_.index_ = scaled.rows
-    model.a_matrix_.value_ = scaled.values
+    model.a_matrix_.start_ = scaled.matrix.starts
+    model.a_matrix_.index_ = scaled.matrix.rows
+    model.a_matrix_.value_ = scaled.matrix.values
     return model
 
 

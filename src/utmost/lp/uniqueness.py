@@ -1,4 +1,4 @@
-"""Is the certified optimal point the only one? Decided exactly."""
+"""Decide exactly whether the certified optimal point is the only one."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from fractions import Fraction
 import numpy as np
 
 from utmost.errors import InputError, SolverError
-from utmost.lp.certificate import Certificate, certified_optimum, verify_certificate
+from utmost.lp.certificate import ProgramCertificate, dual_fault, verify_certificate
 from utmost.lp.elimination import null_vector
-from utmost.lp.feasibility import dual_fault
 from utmost.lp.linear_program import LinearProgram, flint_reduced_costs, flint_vector, row_products
+from utmost.lp.optimum import certified_optimum
 from utmost.lp.rationals import ONE, ZERO, Rational, to_fraction, to_fractions
 from utmost.lp.solver import Flags
 
@@ -41,8 +41,8 @@ class _Face:
         return columns, [r for r, value in enumerate(self.slack) if not value and not self.fixed_rows[r]]
 
 
-def is_unique(program: LinearProgram, certificate: Certificate) -> Uniqueness:
-    """Whether certificate.x is the only optimal point of `program`; the certificate must have gap 0.
+def is_unique(program: LinearProgram, certificate: ProgramCertificate) -> Uniqueness:
+    """Whether certificate.proof.x is the only optimal point of `program`; the certificate must have gap 0.
 
     Complementary slackness: with y optimal, the optimal points are the feasible x' with x'_j = 0 where the reduced
     cost is positive and (A x')_r = rhs_r where y_r > 0. Call these the fixed constraints, and loose the others that
@@ -54,18 +54,25 @@ def is_unique(program: LinearProgram, certificate: Certificate) -> Uniqueness:
     optimal too, with sums down to 0). Hence: unique if and only if the columns are independent and the maximum is 0.
     """
     if not certificate.exact:
-        raise InputError("certificate must have gap 0, got a positive one: uniqueness is asked of optimal points only")
-    verify_certificate(program, certificate.x, certificate.y)
+        raise InputError(
+            "certificate must have gap 0, got a positive one: uniqueness is asked of optimal points only", "certificate"
+        )
+    verify_certificate(program, certificate.proof.x, certificate.proof.y)
     face = _face(program, certificate)
     witness = _witness_keeping_tight(face)
     witness = _witness_loosening(face) if witness is None else witness
     return Uniqueness(witness is None, witness)
 
 
-def _face(program: LinearProgram, certificate: Certificate) -> _Face:
-    x, y = flint_vector("x", certificate.x, program.shape[1]), flint_vector("y", certificate.y, program.shape[0])
+def _face(program: LinearProgram, certificate: ProgramCertificate) -> _Face:
+    x, y = (
+        flint_vector("x", certificate.proof.x, program.shape[1]),
+        flint_vector("y", certificate.proof.y, program.shape[0]),
+    )
     if dual_fault(program, y, trust_upper=False) is not None:
-        raise InputError("certificate must have reduced costs >= 0, got some below: its bound rests on upper bounds")
+        raise InputError(
+            "certificate must have reduced costs >= 0, got some below: its bound rests on upper bounds", "certificate"
+        )
     slack = [a - b for a, b in zip(row_products(program, x), program.targets, strict=True)]
     positive_reduced_costs = np.array([value > 0 for value in flint_reduced_costs(program, y)], dtype=bool)
     positive_multipliers = np.array([value > 0 for value in y], dtype=bool)
@@ -104,7 +111,7 @@ def _witness_loosening(face: _Face) -> tuple[Fraction, ...] | None:
     program, cost_at_x = _loosening_program(face, columns, rows)
     certificate = certified_optimum(program)
     if certificate.upper < cost_at_x:
-        free_values = iter(certificate.x)
+        free_values = iter(certificate.proof.x)
         return tuple(Fraction(0) if fixed else next(free_values) for fixed in face.fixed_columns)
     if certificate.lower < cost_at_x:
         raise SolverError("uniqueness must be decided by a program of its own, got a gap across 0: give a scale")

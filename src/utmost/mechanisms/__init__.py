@@ -3,22 +3,19 @@
 from utmost.mechanisms.exponential import exponential
 from utmost.mechanisms.geometric import (
     Geometric,
-    UntruncatedGeometric,
     column_weights,
     folded_geometric,
     geometric,
     inverse_geometric,
-    truncation,
     untruncated_law,
 )
 from utmost.mechanisms.laplace import laplace
 from utmost.mechanisms.planar import planar
 from utmost.mechanisms.randomised_response import response, response_dual
-from utmost.mechanisms.staircase import staircase
+from utmost.mechanisms.staircase import staircase, staircase_space
 
 __all__ = [
     "Geometric",
-    "UntruncatedGeometric",
     "column_weights",
     "exponential",
     "folded_geometric",
@@ -29,6 +26,6 @@ __all__ = [
     "response",
     "response_dual",
     "staircase",
-    "truncation",
+    "staircase_space",
     "untruncated_law",
 ]

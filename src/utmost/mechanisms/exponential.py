@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import accumulate
@@ -19,7 +19,9 @@ from utmost.errors import InputError
 from utmost.exact import Level, Number, ball, rational
 from utmost.exact.reals import midpoint
 from utmost.exact.working_precision import working_precision
-from utmost.mechanisms.input_checks import check_exact_number, check_integers
+from utmost.mechanisms.input_checks import check_exact_number, check_integers, check_matrix_size, parse_position
+from utmost.mechanisms.mechanism_kind import SENSITIVITY, BuiltMechanism, MechanismKind, Option
+from utmost.mechanisms.randomised_response import pairwise_privacy_loss
 from utmost.noise import check_level, draw_samples
 from utmost.noise.entropy import EntropySource, entropy_source
 from utmost.noise.table_sampling import SamplingTable, table_from_thresholds
@@ -63,7 +65,9 @@ class Exponential:
     def law(self, x: int) -> list[Number]:
         """The law of the answer for input x: weights α^((best − score)/(factor·Δ)), divided by their sum."""
         if not 0 <= x < len(self.scores):
-            raise InputError(f"input must be from 0 to {len(self.scores) - 1}: inputs are the rows of the scores")
+            raise InputError(
+                f"input must be from 0 to {len(self.scores) - 1}: inputs are the rows of the scores", "input"
+            )
         best, unit = max(self.scores[x]), self.factor * self.sensitivity
         powers = {score: self.level.power((best - score) / unit) for score in set(self.scores[x])}
         weights = [powers[score] for score in self.scores[x]]
@@ -212,10 +216,12 @@ def exponential(
     exact_sensitivity = rational(sensitivity, "sensitivity")
     if exact_sensitivity <= 0:
         value_text = exact_sensitivity if abs(exact_sensitivity) < 10**30 else "a large negative number"
-        raise InputError(f"sensitivity must be > 0, got {value_text}")
+        raise InputError(f"sensitivity must be > 0, got {value_text}", "sensitivity")
     if any(max(row) - min(row) > MAX_SCORE_RANGE * exact_sensitivity for row in table):
         raise InputError(
-            f"scores must be within {MAX_SCORE_RANGE} sensitivities of each other: divide them by a larger number"
+            f"scores must be within {MAX_SCORE_RANGE} sensitivities of each other",
+            "scores",
+            "divide them by a larger number",
         )
     return Exponential(table, exact_sensitivity, check_level(level), 1 if monotone else 2)
 
@@ -228,10 +234,37 @@ def _score_table(scores: Sequence[Any]) -> tuple[tuple[Fraction, ...], ...]:
     nested = _is_row(scores) and len(scores) > 0 and _is_row(scores[0])
     table = list(scores) if nested else [scores]
     if not all(_is_row(row) for row in table):
-        raise InputError("scores must be a list of numbers, or a list of such lists, one for each input")
+        raise InputError("scores must be a list of numbers, or a list of such lists, one for each input", "scores")
     rows = tuple(tuple(check_exact_number(s, "score") for s in row) for row in table)
     if not rows[0] or any(len(row) != len(rows[0]) for row in rows):
-        raise InputError("scores must be at least one number, and as many for every input")
+        raise InputError("scores must be at least one number, and as many for every input", "scores")
     if len(rows) * len(rows[0]) > MAX_SCORES:
-        raise InputError(f"scores must be at most {MAX_SCORES} in all, got {len(rows) * len(rows[0])}")
+        raise InputError(f"scores must be at most {MAX_SCORES} in all, got {len(rows) * len(rows[0])}", "scores")
     return rows
+
+
+def _build(options: Mapping[str, str], level: Level) -> BuiltMechanism:
+    rows = [[check_exact_number(score, "--scores") for score in row.split(",")] for row in options["scores"].split(";")]
+    mechanism = exponential(rows, level, options.get("sensitivity", "1"), "monotone" in options)
+
+    def channel() -> Channel:
+        check_matrix_size(max(len(rows), len(rows[0])), None, "--scores must have a number of rows and columns")
+        return mechanism.channel()
+
+    return BuiltMechanism(
+        "The exponential mechanism",
+        "inputs, in the order of their scores",
+        channel,
+        pairwise_privacy_loss,
+        lambda text: parse_position(text, len(rows) - 1),
+        lambda x, count: mechanism.draw([x] * count).tolist(),
+        level,
+    )
+
+
+EXPONENTIAL = MechanismKind(
+    "exponential",
+    (Option("scores", "1,2;3,4", "A row of scores for each input."),),
+    (SENSITIVITY, Option("monotone", None, "One change moves all scores one way.")),
+    _build,
+)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Integral
@@ -11,12 +11,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from utmost.channel import Channel, deterministic
+from utmost.channel import Channel, least_epsilon
 from utmost.channel.channel import trusted_channel
 from utmost.errors import InputError
 from utmost.exact import Level, Number, integer
+from utmost.mechanisms.input_checks import check_matrix_size, parse_position, parse_upper_end
+from utmost.mechanisms.mechanism_kind import SIZE, BuiltMechanism, MechanismKind
 from utmost.noise import EntropySource, check_level, geometric_noise
 from utmost.noise.geometric import MAX_INT64_NOISE
+from utmost.spaces import line
 
 MAX_LAW_COUNT = 10**6  # upper end of a count whose laws are written out
 MAX_MATRIX_COUNT = 2000  # upper end of a count whose matrix is written out
@@ -43,8 +46,9 @@ class Geometric:
         """
         if self.size > MAX_MATRIX_COUNT:
             raise InputError(
-                f"size must be at most {MAX_MATRIX_COUNT} to write the matrix out, got {self.size}: "
-                "draws and readings of larger counts need no matrix"
+                f"size must be at most {MAX_MATRIX_COUNT} to write the matrix out, got {self.size}: draws "
+                "and readings of larger counts need no matrix",
+                "size",
             )
         counts = tuple(range(self.size + 1))
         powers = [self.level.power(k) for k in counts]
@@ -73,7 +77,7 @@ class Geometric:
         input_array = np.asarray(inputs)
         counts = input_array if input_array.dtype == np.int64 and input_array.ndim == 1 else _integer_array(input_array)
         if counts.dtype == object or (counts.size and int(counts.view(np.uint64).max()) > self.size):
-            raise InputError("inputs must be counts from 0 to size")
+            raise InputError("inputs must be counts from 0 to size", "inputs")
         if not self.level.is_inner:
             return counts.copy() if self.level.alpha == 0 else np.zeros_like(counts)
         answers = geometric_noise(self.level, len(counts), source)
@@ -85,41 +89,19 @@ class Geometric:
     def _check_count(self, x: int) -> int:
         """The input as an integer; an error does not repeat it, since it is the secret."""
         if not isinstance(x, int | np.integer) or isinstance(x, bool) or not 0 <= x <= self.size <= MAX_LAW_COUNT:
-            raise InputError(f"input must be a whole count from 0 to size, and size at most {MAX_LAW_COUNT}")
+            raise InputError(f"input must be a whole count from 0 to size, and size at most {MAX_LAW_COUNT}", "input")
         return int(x)
-
-
-@dataclass(frozen=True, slots=True)
-class UntruncatedGeometric:
-    """The α-geometric mechanism with range ℤ: x + Δ with Pr[Δ = δ] ∝ α^|δ| (GRS12 Ex. 2.1); α = 1 always answers 0."""
-
-    level: Level
-
-    def draw(self, inputs: npt.ArrayLike, source: EntropySource | None = None) -> npt.NDArray[Any]:
-        """One exact draw for each input, any integers: the law drawn is `untruncated_law`.
-
-        64-bit integers if every input and all noise lie within ±2^62, else Python's integers: nothing wraps around.
-
-        >>> from utmost.exact import alpha
-        >>> UntruncatedGeometric(alpha(0)).draw([5, 2**70]).tolist() == [5, 2**70]
-        True
-        """
-        secrets = _integer_array(inputs)
-        if not self.level.is_inner:
-            return secrets.copy() if self.level.alpha == 0 else np.zeros_like(secrets)
-        answers: npt.NDArray[Any] = secrets + geometric_noise(self.level, len(secrets), source)
-        return answers
 
 
 def _integer_array(inputs: npt.ArrayLike) -> npt.NDArray[Any]:
     """A sequence of integers of any type as an array: int64 within ±2^62, else Python's own."""
     input_array = np.asarray(inputs)
     if input_array.ndim != 1 or (input_array.size and input_array.dtype.kind not in "iuO"):
-        raise InputError("inputs must be a sequence of whole numbers")
+        raise InputError("inputs must be a sequence of whole numbers", "inputs")
     if input_array.dtype == object and not all(
         isinstance(x, Integral) and not isinstance(x, bool) for x in input_array
     ):
-        raise InputError("inputs must be a sequence of whole numbers")
+        raise InputError("inputs must be a sequence of whole numbers", "inputs")
     if not input_array.size or -MAX_INT64_NOISE <= int(input_array.min()) <= int(input_array.max()) <= MAX_INT64_NOISE:
         return input_array.astype(np.int64, copy=False)
     return np.array([int(x) for x in input_array], dtype=object)
@@ -130,7 +112,8 @@ def geometric(size: int, level: Level) -> Geometric:
     max_count = integer(size, "size")
     if max_count < 0 or max_count > 10**12:
         raise InputError(
-            f"size must be the count's upper end, from 0 to 10^12, got {max_count if max_count < 10**30 else 'more'}"
+            f"size must be the count's upper end, from 0 to 10^12, got {max_count if max_count < 10**30 else 'more'}",
+            "size",
         )
     return Geometric(max_count, check_level(level))
 
@@ -165,19 +148,10 @@ def tail_probability(distance: int, level: Level) -> Number:
     return level.power(distance) / (1 + level.alpha)
 
 
-def truncation(size: int, reach: int) -> Channel:
-    """The remap from −reach … size+reach to 0 … size that sends what is outside to the nearer end.
-
-    Applied to the geometric mechanism folded onto that range it gives the truncated one (GRS12 §2.2).
-    """
-    outputs = range(-reach, size + reach + 1)
-    return deterministic([min(max(r, 0), size) for r in outputs], outputs, range(size + 1))
-
-
 def folded_geometric(size: int, reach: int, level: Level) -> Channel:
     """The geometric mechanism on −reach … size+reach (reach ≥ 1), each tail beyond that put on its last output."""
     if reach < 1:
-        raise InputError(f"reach must be at least 1, got {reach}")
+        raise InputError(f"reach must be at least 1, got {reach}", "reach")
     outputs = tuple(range(-reach, size + reach + 1))
     rows = np.empty((size + 1, len(outputs)), dtype=object)
     for x in range(size + 1):
@@ -211,3 +185,24 @@ def inverse_kernel_row(y: int, size: int, level: Level) -> list[tuple[int, Numbe
     diagonal = scale if y in (0, size) else (1 + square) * scale
     beside = -level.alpha * scale
     return [(x, diagonal if x == y else beside) for x in (y - 1, y, y + 1) if 0 <= x <= size]
+
+
+def _build(options: Mapping[str, str], level: Level) -> BuiltMechanism:
+    mechanism = geometric(parse_upper_end(options["size"]), level)
+
+    def channel() -> Channel:
+        check_matrix_size(mechanism.size, level)
+        return mechanism.channel()
+
+    return BuiltMechanism(
+        "The truncated geometric mechanism",
+        f"counts 0 to {mechanism.size}",
+        channel,
+        lambda channel: least_epsilon(channel, line(len(channel.inputs))),
+        lambda text: parse_position(text, mechanism.size),
+        lambda x, count: mechanism.draw([x] * count).tolist(),
+        level,
+    )
+
+
+GEOMETRIC = MechanismKind("geometric", (SIZE,), (), _build)

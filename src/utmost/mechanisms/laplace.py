@@ -1,4 +1,4 @@
-"""The truncated Laplace mechanism on a grid of real values: exact, and what the grid costs.
+"""The truncated Laplace mechanism on a grid of real values, drawn exactly, and the cost of the grid.
 
 Values in [a, b] are rounded to the grid a, a+g, …, b, and the grid has the truncated geometric mechanism: FMM21's G_N
 (its eq. 11), which anti-refines the truncated Laplace mechanism on the same points (FMM21 Thm 12), so no consumer loses
@@ -7,9 +7,10 @@ by it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from math import ceil, floor
 from typing import TYPE_CHECKING, Any
 
@@ -19,10 +20,19 @@ import numpy.typing as npt
 from utmost.channel import Channel, PrivacyLoss, least_epsilon
 from utmost.channel.channel import trusted_channel
 from utmost.errors import InputError, UndecidedError
-from utmost.exact import Level, Number, Real, power, rational
+from utmost.exact import Level, Number, Real, json_number, power, rational
 from utmost.exact.working_precision import working_precision
 from utmost.mechanisms.geometric import Geometric
-from utmost.mechanisms.input_checks import check_exact_number
+from utmost.mechanisms.input_checks import (
+    MAX_MATRIX_COUNT,
+    MAX_SLOW_COUNT,
+    check_exact_number,
+    check_matrix_size,
+    parse_exact_input,
+    parse_numbers,
+    require_inner_level,
+)
+from utmost.mechanisms.mechanism_kind import SENSITIVITY, BuiltMechanism, MechanismKind, Option
 from utmost.noise import check_level
 from utmost.noise.entropy import EntropySource
 from utmost.spaces import line
@@ -127,7 +137,7 @@ class Laplace:
         """The position of the grid point nearest to an exact number in [low, high]; a tie goes up."""
         exact = check_exact_number(x)
         if not self.low <= exact <= self.high:
-            raise InputError(f"input must be in the range from {self.low} to {self.high}: clamp it first")
+            raise InputError(f"input must be in the range from {self.low} to {self.high}", "input", "clamp it first")
         return floor((exact - self.low) / self.granularity + Fraction(1, 2))
 
     def draw(self, inputs: Iterable[object], source: EntropySource | None = None) -> npt.NDArray[np.object_]:
@@ -188,16 +198,17 @@ def laplace(low: object, high: object, granularity: object, sensitivity: object,
     a, b, g = (rational(v, n) for v, n in ((low, "low"), (high, "high"), (granularity, "granularity")))
     exact_sensitivity = rational(sensitivity, "sensitivity")
     if not a < b:
-        raise InputError(f"range must run from low to a larger high, got {_brief_text(a)} to {_brief_text(b)}")
+        raise InputError(f"range must run from low to a larger high, got {_brief_text(a)} to {_brief_text(b)}", "range")
     if g <= 0 or exact_sensitivity <= 0:
         name, value = ("granularity", g) if g <= 0 else ("sensitivity", exact_sensitivity)
-        raise InputError(f"{name} must be > 0, got {_brief_text(value)}")
+        raise InputError(f"{name} must be > 0, got {_brief_text(value)}", name)
     if ((b - a) / g).denominator != 1:
         raise InputError(
-            f"granularity must divide the range, got {_brief_text(g)} for a length of {_brief_text(b - a)}"
+            f"granularity must divide the range, got {_brief_text(g)} for a length of {_brief_text(b - a)}",
+            "granularity",
         )
     if (b - a) / g > MAX_GRID_STEPS:
-        raise InputError("granularity must leave at most 10^12 steps in the range: take a coarser one")
+        raise InputError("granularity must leave at most 10^12 steps in the range", "granularity", "take a coarser one")
     if not check_level(level).is_inner:
         raise InputError("the Laplace mechanism needs a level with 0 < alpha < 1, that is 0 < epsilon < infinity")
     return Laplace(a, b, g, exact_sensitivity, level)
@@ -212,7 +223,7 @@ def _level_root(level: Level, steps: int) -> Level:
         return Level(power(level.alpha, Fraction(1, steps)))
     if steps == 1:
         return level
-    raise InputError("alpha must be rational, or epsilon, where a sensitivity spans several steps of the grid")
+    raise InputError("alpha must be rational, or epsilon, where a sensitivity spans several steps of the grid", "alpha")
 
 
 def _quotient_by_epsilon(value: Number, level: Level) -> arb:
@@ -226,3 +237,46 @@ def _quotient_by_epsilon(value: Number, level: Level) -> arb:
 def _brief_text(value: Fraction) -> str:
     text = str(value)
     return text if len(text) <= 40 else f"{text[:37]}..."
+
+
+def _build(options: Mapping[str, str], level: Level) -> BuiltMechanism:
+    low, high = parse_numbers(options["range"], "--range", 2)
+    require_inner_level(level)
+    mechanism = laplace(low, high, options["granularity"], options.get("sensitivity", "1"), level)
+    value_text = cache(lambda k: str(mechanism.value(k)))
+
+    def channel() -> Channel:
+        has_roots = mechanism.steps > 1 and level.exponent is None  # several steps a sensitivity: α^(1/steps) for each
+        limit = MAX_SLOW_COUNT if has_roots else MAX_MATRIX_COUNT
+        check_matrix_size(mechanism.size, level, "--granularity must leave a number of steps", limit)
+        return mechanism.channel()
+
+    return BuiltMechanism(
+        "The truncated Laplace mechanism on a grid",
+        f"values {mechanism.low} to {mechanism.high} in steps of {mechanism.granularity}",
+        channel,
+        lambda channel: mechanism.privacy_loss(),
+        lambda text: mechanism.position(parse_exact_input(text, 1)[0]),
+        lambda x, count: list(map(value_text, mechanism.draw_positions([x] * count).tolist())),
+        level,
+        {"cost": _cost_content(mechanism.cost)},
+    )
+
+
+def _cost_content(cost: GridCost) -> dict[str, Any]:
+    """What the grid costs, as documents have it."""
+    return {
+        "rounding": str(cost.rounding),
+        "steps": cost.steps,
+        "stretch": str(cost.stretch),
+        "grid_error": json_number(float(cost.grid_error)),
+        "laplace_error": json_number(float(cost.continuous_error)),
+    }
+
+
+LAPLACE = MechanismKind(
+    "laplace",
+    (Option("range", "A,B", "The values' range."), Option("granularity", "G", "Step of the grid on the range.")),
+    (SENSITIVITY,),
+    _build,
+)

@@ -1,4 +1,4 @@
-"""The planar Laplace mechanism on a lattice: geo-indistinguishability without a float in it.
+"""The planar Laplace mechanism on a lattice: geo-indistinguishability in exact arithmetic.
 
 A lattice point x = (i, j) stands for the location (i·s, j·s), s the step. The answer is x + noise with
 Pr[noise = (u, v)] ∝ e^(−ε·s·√(u²+v²)). By the triangle inequality Pr[y | x] ≤ e^(ε·d(x,x′))·Pr[y | x′], d the Euclidean
@@ -8,10 +8,10 @@ of a machine. A location that is rounded to the lattice moves by at most s/√2,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 from math import floor
 from typing import TYPE_CHECKING, Any
 
@@ -21,13 +21,22 @@ import numpy.typing as npt
 from utmost.errors import InputError
 from utmost.exact import Level, integer, rational, sign
 from utmost.exact.working_precision import working_precision
-from utmost.mechanisms.input_checks import check_exact_number, check_integers
+from utmost.mechanisms.input_checks import (
+    check_exact_number,
+    check_integers,
+    parse_exact_input,
+    parse_numbers,
+    require_inner_level,
+)
+from utmost.mechanisms.mechanism_kind import BuiltMechanism, MechanismKind, Option
 from utmost.noise import check_level
 from utmost.noise.entropy import EntropySource
 from utmost.noise.planar import planar_noise, planar_rate
 
 if TYPE_CHECKING:
     from flint import arb
+
+    from utmost.channel import Channel, PrivacyLoss
 
 MAX_COORDINATE_STEPS = 1 << 53  # of an input's coordinates, in steps
 MAX_LAW_TERMS = 10**6  # of the sum that normalises the law
@@ -64,7 +73,7 @@ class PlanarLaplace:
         requirement = "pairs of whole numbers between -2^53 and 2^53, in steps of the lattice"
         input_array = np.asarray(inputs)
         if input_array.size and input_array.shape[1:] != (2,):
-            raise InputError(f"input must be {requirement}")
+            raise InputError(f"input must be {requirement}", "input")
         points = check_integers(
             input_array.reshape(-1), -MAX_COORDINATE_STEPS, MAX_COORDINATE_STEPS, requirement
         ).reshape(-1, 2)
@@ -75,10 +84,10 @@ class PlanarLaplace:
         """The lattice point nearest to a location (two exact numbers); a tie goes up."""
         lattice_point = [floor(check_exact_number(c) / self.step + Fraction(1, 2)) for c in location]
         if len(lattice_point) != 2:
-            raise InputError("input must be a place in the plane: two exact numbers")
+            raise InputError("input must be a place in the plane: two exact numbers", "input")
         i, j = lattice_point
         if max(abs(i), abs(j)) > MAX_COORDINATE_STEPS:
-            raise InputError("input must be within 2^53 steps of the origin")
+            raise InputError("input must be within 2^53 steps of the origin", "input")
         return i, j
 
     def coordinates(self, point: Iterable[int]) -> tuple[Fraction, Fraction]:
@@ -117,16 +126,18 @@ def planar(step: object, level: Level, box: Sequence[int] | None = None) -> Plan
     """
     exact_step = rational(step, "step")
     if sign(exact_step) <= 0:
-        raise InputError("step must be > 0: it is the distance of neighbouring lattice points")
+        raise InputError("step must be > 0: it is the distance of neighbouring lattice points", "step")
     planar_rate(check_level(level), exact_step)  # refuses what cannot be drawn
     if box is None:
         return PlanarLaplace(exact_step, level)
     corners = [integer(c, "box in steps") for c in box]
     if len(corners) != 4:
-        raise InputError(f"box must be left,bottom,right,top in steps, got {len(corners)} numbers")
+        raise InputError(f"box must be left,bottom,right,top in steps, got {len(corners)} numbers", "box")
     region = Box(*corners)
     if region.left > region.right or region.bottom > region.top:
-        raise InputError("box must be left,bottom,right,top with left <= right and bottom <= top, got an empty one")
+        raise InputError(
+            "box must be left,bottom,right,top with left <= right and bottom <= top, got an empty one", "box"
+        )
     return PlanarLaplace(exact_step, level, region)
 
 
@@ -152,3 +163,43 @@ def normaliser(level: Level, step: Fraction, bits: int) -> arb:
         q = (-theta).exp()
         tail_bound = 8 * q ** (reach + 1) * ((reach + 1) / (1 - q) + q / (1 - q) ** 2)
         return total + tail_bound / 2 + arb(0, 1) * tail_bound / 2
+
+
+def _build(options: Mapping[str, str], level: Level) -> BuiltMechanism:
+    require_inner_level(level)
+    mechanism = planar(options["step"], level)
+    if "box" in options:
+        corners = [integer(c / mechanism.step, "--box in steps") for c in parse_numbers(options["box"], "--box", 4)]
+        mechanism = planar(mechanism.step, level, corners)
+    coordinate_text = cache(lambda k: str(k * mechanism.step))
+
+    def draw(x: Any, count: int) -> list[Any]:
+        return [[coordinate_text(i), coordinate_text(j)] for i, j in mechanism.draw([x] * count).tolist()]
+
+    return BuiltMechanism(
+        "The planar Laplace mechanism",
+        "places on a lattice",
+        _refuse_matrix,
+        _refuse_privacy_loss,
+        lambda text: mechanism.position(parse_exact_input(text, 2)),
+        draw,
+        level,
+        {"step": str(mechanism.step)},
+    )
+
+
+def _refuse_matrix() -> Channel:
+    reason = "its probabilities are no numbers that can be written down exactly"
+    raise InputError(f"planar has no matrix to write out, since {reason}", hint="say --sample K --input X,Y")
+
+
+def _refuse_privacy_loss(channel: Channel) -> PrivacyLoss:
+    raise InputError("this mechanism has no matrix to recompute its epsilon from")
+
+
+PLANAR = MechanismKind(
+    "planar",
+    (Option("step", "S", "Step of the lattice in the plane."),),
+    (Option("box", "L,B,R,T", "Keep answers in left,bottom,right,top: coordinates, as --input."),),
+    _build,
+)

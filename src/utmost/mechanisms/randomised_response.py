@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -13,7 +14,8 @@ from utmost.channel import Channel, PrivacyLoss
 from utmost.channel.channel import trusted_channel
 from utmost.errors import InputError
 from utmost.exact import Level, Number, integer
-from utmost.mechanisms.input_checks import check_integers
+from utmost.mechanisms.input_checks import check_integers, check_matrix_size, parse_position
+from utmost.mechanisms.mechanism_kind import SIZE, BuiltMechanism, MechanismKind
 from utmost.noise import check_level, draw_samples, row_sampler, sampling_table
 from utmost.noise.entropy import EntropySource, entropy_source
 from utmost.noise.table_sampling import SamplingTable
@@ -50,7 +52,9 @@ class RandomisedResponse:
         [['1/4', '1/2', '1/4'], ['2/5', '1/5', '2/5']]
         """
         if self.size > MAX_MATRIX_VALUES:
-            raise InputError(f"size must be at most {MAX_MATRIX_VALUES} to write the matrix out, got {self.size}")
+            raise InputError(
+                f"size must be at most {MAX_MATRIX_VALUES} to write the matrix out, got {self.size}", "size"
+            )
         rows = np.empty((self.size, self.size), dtype=object)
         rows[:] = self.other / (self.same + (self.size - 1) * self.other) if self.size > 1 else Fraction(1)
         np.fill_diagonal(rows, self.truth)
@@ -109,7 +113,7 @@ def pairwise_privacy_loss(source: Channel) -> PrivacyLoss:
 def _check_size(size: int) -> int:
     count = integer(size, "size")
     if not 1 <= count <= MAX_DRAW_VALUES:
-        raise InputError(f"size must be the number of values, from 1 to {MAX_DRAW_VALUES}")
+        raise InputError(f"size must be the number of values, from 1 to {MAX_DRAW_VALUES}", "size")
     return count
 
 
@@ -124,3 +128,39 @@ def _uniform_table(count: int) -> SamplingTable:
 
 def _truth_table(truth: Number) -> SamplingTable:
     return row_sampler([truth, 1 - truth])
+
+
+def _build_response(options: Mapping[str, str], level: Level) -> BuiltMechanism:
+    return _build(response(_parse_value_count(options["size"]), level), "Randomised response")
+
+
+def _build_dual(options: Mapping[str, str], level: Level) -> BuiltMechanism:
+    return _build(response_dual(_parse_value_count(options["size"]), level), "The dual of randomised response")
+
+
+def _build(mechanism: RandomisedResponse, title: str) -> BuiltMechanism:
+    def channel() -> Channel:
+        check_matrix_size(mechanism.size, mechanism.level)
+        return mechanism.channel()
+
+    return BuiltMechanism(
+        title,
+        f"values 0 to {mechanism.size - 1}",
+        channel,
+        pairwise_privacy_loss,
+        lambda text: parse_position(text, mechanism.size - 1),
+        lambda x, count: mechanism.draw([x] * count).tolist(),
+        mechanism.level,
+    )
+
+
+def _parse_value_count(text: str) -> int:
+    size = integer(text, "--size")
+    if not 1 <= size <= MAX_DRAW_VALUES:
+        size_text = size if abs(size) < 10**15 else "more"
+        raise InputError(f"--size must be the number of values, from 1 to {MAX_DRAW_VALUES}, got {size_text}", "--size")
+    return size
+
+
+RESPONSE = MechanismKind("response", (SIZE,), (), _build_response)
+RESPONSE_DUAL = MechanismKind("response-dual", (SIZE,), (), _build_dual)

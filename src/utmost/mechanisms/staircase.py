@@ -6,7 +6,7 @@ further block of Δ is α times the one before, and it is symmetric. a = (1−α
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -15,11 +15,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from utmost.channel import Channel
+from utmost.channel import Channel, least_epsilon
 from utmost.channel.channel import trusted_channel
 from utmost.errors import InputError
 from utmost.exact import Level, Number, integer
-from utmost.mechanisms.input_checks import check_integers
+from utmost.mechanisms.input_checks import (
+    MAX_SLOW_COUNT,
+    check_integers,
+    check_matrix_size,
+    parse_position,
+    parse_upper_end,
+    require_inner_level,
+)
+from utmost.mechanisms.mechanism_kind import SENSITIVITY, SIZE, BuiltMechanism, MechanismKind
 from utmost.noise import check_level, draw_samples, geometric_noise, row_sampler
 from utmost.noise.entropy import EntropySource, entropy_source
 from utmost.noise.geometric import MAX_INT64_NOISE
@@ -92,7 +100,7 @@ class Staircase:
         """
         stream, batches, missing_count = entropy_source(source), [], integer(count, "count")
         if missing_count < 0:
-            raise InputError(f"count must be >= 0, got {missing_count}")
+            raise InputError(f"count must be >= 0, got {missing_count}", "count")
         while missing_count > 0:
             size = missing_count + missing_count // 8 + 8
             values = self._signed_draws(size, stream)[:missing_count]
@@ -121,7 +129,7 @@ class Staircase:
         """The same for counts 0 … size, answers outside replaced by the nearer end."""
         max_count = integer(size, "size")
         if not 0 <= max_count <= MAX_INPUT:
-            raise InputError("size must be the count's upper end, from 0 to 2^53")
+            raise InputError("size must be the count's upper end, from 0 to 2^53", "size")
         return TruncatedStaircase(self, max_count)
 
 
@@ -140,7 +148,7 @@ class TruncatedStaircase:
     def law(self, x: int) -> list[Number]:
         """The law of the answer when the count is x."""
         if not 0 <= x <= self.size:
-            raise InputError(f"input must be a count from 0 to {self.size}")
+            raise InputError(f"input must be a count from 0 to {self.size}", "input")
         if self.size == 0:
             return [Fraction(1)]
         inner = self.untruncated.law(x, range(1, self.size))
@@ -153,7 +161,9 @@ class TruncatedStaircase:
     def channel(self) -> Channel:
         """The matrix, exact."""
         if self.size > MAX_MATRIX_COUNT:
-            raise InputError(f"size must be at most {MAX_MATRIX_COUNT} to write the matrix out, got {self.size}")
+            raise InputError(
+                f"size must be at most {MAX_MATRIX_COUNT} to write the matrix out, got {self.size}", "size"
+            )
         counts = tuple(range(self.size + 1))
         rows = np.empty((len(counts), len(counts)), dtype=object)
         for x in counts:
@@ -171,7 +181,7 @@ def staircase(sensitivity: int, level: Level, width: int | None = None) -> Stair
     """The staircase mechanism; the width left out is the one with the least expected |noise|, decided exactly."""
     exact_sensitivity = integer(sensitivity, "sensitivity")
     if not 1 <= exact_sensitivity <= MAX_SENSITIVITY:
-        raise InputError(f"sensitivity must be a whole number from 1 to {MAX_SENSITIVITY}")
+        raise InputError(f"sensitivity must be a whole number from 1 to {MAX_SENSITIVITY}", "sensitivity")
     if not check_level(level).is_inner:
         raise InputError("the staircase mechanism needs a level with 0 < alpha < 1, that is 0 < epsilon < infinity")
     if width is None:
@@ -181,7 +191,7 @@ def staircase(sensitivity: int, level: Level, width: int | None = None) -> Stair
         )
     exact_width = integer(width, "width")
     if not 1 <= exact_width <= exact_sensitivity:
-        raise InputError(f"width must be from 1 to the sensitivity {exact_sensitivity}")
+        raise InputError(f"width must be from 1 to the sensitivity {exact_sensitivity}", "width")
     return Staircase(exact_sensitivity, level, exact_width)
 
 
@@ -207,3 +217,32 @@ def _offset_table(mechanism: Staircase) -> SamplingTable:
 @lru_cache(maxsize=1)
 def _sign_table() -> SamplingTable:
     return row_sampler([Fraction(1, 2), Fraction(1, 2)])
+
+
+def _build(options: Mapping[str, str], level: Level) -> BuiltMechanism:
+    require_inner_level(level)
+    mechanism = staircase(integer(options.get("sensitivity", "1"), "sensitivity"), level)
+    size = parse_upper_end(options["size"]) if "size" in options else None
+    sampler = mechanism if size is None else mechanism.truncate(size)
+
+    def channel() -> Channel:
+        if size is None:
+            raise InputError(
+                "--size must be given to write the matrix of a staircase out, got none", "--size", "or say --sample"
+            )
+        check_matrix_size(size, level, max_count=MAX_SLOW_COUNT)
+        return mechanism.truncate(size).channel()
+
+    return BuiltMechanism(
+        f"The staircase mechanism for a sensitivity of {mechanism.sensitivity}, of width {mechanism.width}",
+        f"counts 0 to {size}",
+        channel,
+        lambda channel: least_epsilon(channel, staircase_space(len(channel.inputs) - 1, mechanism.sensitivity)),
+        lambda text: parse_position(text, size),
+        lambda x, count: sampler.draw([x] * count).tolist(),
+        level,
+        {"width": mechanism.width},
+    )
+
+
+STAIRCASE = MechanismKind("staircase", (), (SENSITIVITY, SIZE), _build)

@@ -1,4 +1,4 @@
-"""Noise, drawn exactly."""
+"""Exact draws of noise."""
 
 from utmost.noise.entropy import EntropySource, system_source
 from utmost.noise.geometric import check_level, geometric_noise

@@ -1,11 +1,11 @@
 """The package's only source of randomness: the operating system's entropy, expanded by AES-256 in counter mode.
 
 Each thread has a keystream of its own. It is keyed by 48 bytes of the operating system's entropy, again after every
-`RESEED_BYTES` bytes, and anew in a forked process, so that no two threads or processes ever read the same words. No
+`RESEED_BYTES` bytes, and again in a forked process, so that no two threads or processes ever read the same words. No
 word is stored for later: words are computed on request, and the cipher itself holds the position in the stream, so that
 not even a signal handler that draws in the middle of a draw sees a word twice.
 
-Nothing else in the package may import a source of random numbers; lint sees to it. A test can hand its own
+Nothing else in the package may import a source of random numbers; lint checks this. A test can pass its own
 `EntropySource` to a draw; no flag, file or environment variable can.
 """
 
@@ -90,7 +90,9 @@ def entropy_source(source: EntropySource | None) -> EntropySource:
     if source is None:
         return _SYSTEM
     if not callable(getattr(source, "words", None)):
-        raise InputError(f"source must have a method words(count), got {type(source).__name__}: leave it out")
+        raise InputError(
+            f"source must have a method words(count), got {type(source).__name__}", "source", "leave it out"
+        )
     return source
 
 

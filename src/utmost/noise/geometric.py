@@ -77,7 +77,7 @@ class Lattice:
 def check_level(level: Level) -> Level:
     """The level; anything else, such as a bare number for ε, is refused."""
     if not isinstance(level, Level):
-        raise InputError(f'level must be made by alpha("1/2") or epsilon("0.1"), got {type(level).__name__}')
+        raise InputError(f'level must be made by alpha("1/2") or epsilon("0.1"), got {type(level).__name__}', "level")
     return level
 
 
@@ -164,7 +164,7 @@ def lattice(level: Level) -> Lattice:
     epsilon = level.epsilon
     if epsilon < MIN_EPSILON:
         raise InputError(
-            f"epsilon must be at least {MIN_EPSILON} to draw noise, got less: the noise would be that large"
+            f"epsilon must be at least {MIN_EPSILON} to draw noise, got less: the noise would be that large", "epsilon"
         )
     digit_count = 0
     while epsilon * DIGIT_BASE**digit_count < MIN_CELL_EPSILON:

@@ -87,7 +87,7 @@ def planar_rate(level: Level, step: Fraction) -> Rate:
     unrounded = Rate(level, step)
     low, high = ball_endpoints(unrounded.theta(128))
     if high < MIN_RATE or low > MAX_RATE:
-        raise InputError("epsilon times step must be from 1e-7 to 1000: take a step nearer to 1/epsilon")
+        raise InputError("epsilon times step must be from 1e-7 to 1000", hint="take a step nearer to 1/epsilon")
     with working_precision(128):
         diagonal, _ = ball_endpoints(unrounded.theta(128) / arb(2).sqrt())
     mantissa, shift = _mantissa_and_shift(low, FRACTION_BITS)
@@ -109,7 +109,7 @@ def planar_noise(level: Level, step: object, count: int, source: EntropySource |
     """
     missing, stream = integer(count, "count"), entropy_source(source)
     if missing < 0:
-        raise InputError(f"count must be >= 0, got {missing}")
+        raise InputError(f"count must be >= 0, got {missing}", "count")
     rate = planar_rate(check_level(level), rational(step, "step"))
     proposal_level, batches = epsilon(rate.beta), []
     while missing:

@@ -214,7 +214,9 @@ def _check_positions(inputs: npt.ArrayLike, count: int) -> Positions:
     """Positions of inputs as a checked array."""
     positions = np.asarray(inputs)
     if positions.ndim != 1 or (positions.size and positions.dtype.kind not in "iu"):
-        raise InputError("inputs must be a sequence of positions of the channel's inputs: whole numbers from 0")
+        raise InputError(
+            "inputs must be a sequence of positions of the channel's inputs: whole numbers from 0", "inputs"
+        )
     if positions.size and (int(positions.min()) < 0 or int(positions.max()) >= count):
-        raise InputError(f"inputs must be positions of the channel's inputs: from 0 to {count - 1}")
+        raise InputError(f"inputs must be positions of the channel's inputs: from 0 to {count - 1}", "inputs")
     return positions.astype(np.int64)

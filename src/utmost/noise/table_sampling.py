@@ -126,7 +126,7 @@ def check_draw_count(count: int) -> int:
     """A number of draws, from 0 to 2^40."""
     size = integer(count, "count")
     if not 0 <= size <= MAX_DRAWS:
-        raise InputError(f"count must be from 0 to 2^40, got {size if abs(size) < 10**30 else 'more'}")
+        raise InputError(f"count must be from 0 to 2^40, got {size if abs(size) < 10**30 else 'more'}", "count")
     return size
 
 

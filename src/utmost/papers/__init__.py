@@ -1,6 +1,7 @@
 """Recompute the tables, figures and examples of five papers beside the published values."""
 
 from importlib import import_module
+from types import ModuleType
 
 from utmost.errors import InputError
 from utmost.papers.items import SOURCE_TEXT, Item, Report, Series, Table, document
@@ -15,7 +16,7 @@ KEYS: dict[str, str] = {
     "KL10": "Kifer, Lin: Towards an Axiomatization of Statistical Privacy and Utility",
 }
 
-__all__ = ["KEYS", "SOURCE_TEXT", "Item", "Report", "Series", "Table", "document", "report"]
+__all__ = ["KEYS", "SOURCE_TEXT", "Item", "Report", "Series", "Table", "document", "item", "report"]
 
 
 def report(key: str) -> Report:
@@ -26,7 +27,26 @@ def report(key: str) -> Report:
         ...
     utmost.errors.InputError: paper must be one of GRS12, GMP13, FMPD23, FMM21, KL10, got 'GRS13': see the list of keys
     """
-    if key.upper() not in KEYS:
-        raise InputError(f"paper must be one of {', '.join(KEYS)}, got {key[:20]!r}: see the list of keys")
-    paper_report: Report = import_module(f"utmost.papers.{key.lower()}").report()
+    paper_report: Report = _load(key).report()
     return paper_report
+
+
+def item(key: str, name: str, *arguments: object) -> Item:
+    """One item of a paper, computed now; `name` is the module and the function that compute it.
+
+    >>> item("FMPD23", "tables.table7a").agrees
+    False
+    """
+    module, _, function = name.partition(".")
+    try:
+        compute = getattr(_load(key, f".{module}"), function)
+    except (AttributeError, ModuleNotFoundError):
+        raise InputError(f"item must be such as tables.table7a, got {name[:40]!r}", "name") from None
+    computed: Item = compute(*arguments)
+    return computed
+
+
+def _load(key: str, module: str = "") -> ModuleType:
+    if key.upper() not in KEYS:
+        raise InputError(f"paper must be one of {', '.join(KEYS)}, got {key[:20]!r}", "key", "see the list of keys")
+    return import_module(f"utmost.papers.{key.lower()}{module}")

@@ -1,16 +1,25 @@
 """The report on a paper: items with a published and a computed side, errata and remarks.
 
 Whether the two sides agree is decided from the numbers, before they are text: see `matrix_item` and `claims_item`.
+
+The picture of an item is what it draws itself, its curves, or the heat map of the mechanism in its table.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from utmost.errors import InputError
 from utmost.exact import Number
+
+if TYPE_CHECKING:
+    import altair as alt
+
+    from utmost.channel import Channel
+
 
 Value: TypeAlias = Number | int | bool | str
 Claim: TypeAlias = tuple[str, Value, Value]  # what, published, computed
@@ -66,7 +75,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One paper, checked. `errata` are what it has wrong; `remarks` are what it leaves open and is settled here."""
+    """One paper, checked: its items, errata, and remarks on what it leaves open."""
 
     key: str
     title: str
@@ -76,7 +85,7 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class LabelledMatrix:
     """A matrix of values with the labels of its rows and columns: a table before its values become text."""
 
     corner: str
@@ -91,15 +100,19 @@ class Grid:
         return Table((self.corner, *(str(column) for column in self.columns)), rows)
 
 
-def matrix_item(name: str, caption: str, published: Grid, computed: Sequence[Sequence[Value]], note: str = "") -> Item:
+def matrix_item(
+    name: str, caption: str, published: LabelledMatrix, computed: Sequence[Sequence[Value]], note: str = ""
+) -> Item:
     """An item of two matrices of the same labels; they agree when every cell is the same number.
 
     >>> from fractions import Fraction
-    >>> grid = Grid("", (0, 1), (0,), ((Fraction("0.5"), Fraction(1, 2)),))
+    >>> grid = LabelledMatrix("", (0, 1), (0,), ((Fraction("0.5"), Fraction(1, 2)),))
     >>> matrix_item("Table 1", "", grid, ((Fraction(1, 2), Fraction(2, 4)),)).agrees
     True
     """
-    computed_grid = Grid(published.corner, published.columns, published.labels, [list(row) for row in computed])
+    computed_grid = LabelledMatrix(
+        published.corner, published.columns, published.labels, [list(row) for row in computed]
+    )
     agrees = len(computed_grid.cells) == len(published.cells) and all(
         len(ours) == len(theirs) and all(a == b for a, b in zip(ours, theirs, strict=True))
         for ours, theirs in zip(computed_grid.cells, published.cells, strict=True)
@@ -116,12 +129,16 @@ def claims_item(name: str, caption: str, claims: Iterable[Claim], note: str = ""
     return Item(name, caption, published, computed, all(a == b for _, a, b in claims), note)
 
 
-def statement_item(name: str, caption: str, published_text: str, grid: Grid, holds: bool, note: str = "") -> Item:
+def statement_item(
+    name: str, caption: str, published_text: str, grid: LabelledMatrix, holds: bool, note: str = ""
+) -> Item:
     """An item whose published side is a sentence; `holds` was decided on the numbers of the computed side."""
     return Item(name, caption, published_text, grid.table(), holds, note)
 
 
-def computed_item(name: str, caption: str, grid: Grid, note: str = "", series: tuple[Series, ...] = ()) -> Item:
+def computed_item(
+    name: str, caption: str, grid: LabelledMatrix, note: str = "", series: tuple[Series, ...] = ()
+) -> Item:
     """An item that the paper gives no values for."""
     return Item(name, caption, None, grid.table(), None, note, series)
 
@@ -136,7 +153,7 @@ def value_text(value: Value) -> str:
 def require_exact(value: Number | float) -> Number:
     """The same number, refused if it is a float: nothing published is compared with one."""
     if isinstance(value, float):
-        raise InputError("a published value must be compared with an exact number, got a float: give exact data")
+        raise InputError("a published value must be compared with an exact number, got a float", hint="give exact data")
     return value
 
 
@@ -184,3 +201,35 @@ def _side_document(side: Table | str | None) -> Any:
 def _series_document(line: Series) -> dict[str, Any]:
     x, y = ([float(f"{value:.{FLOAT_DIGITS}g}") for value in values] for values in (line.x, line.y))
     return {"name": line.name, "x_name": line.x_name, "y_name": line.y_name, "x": x, "y": y}
+
+
+def figure(item: Item) -> alt.TopLevelMixin | None:
+    """The picture of an item, None where it has none."""
+    from utmost import charts
+
+    if item.draw is not None:
+        chart: alt.TopLevelMixin = item.draw()
+        return chart
+    if item.series:
+        lines = [charts.ChartLine(s.name, s.x, s.y, s.stems, s.colour, s.filled) for s in item.series]
+        title, subtitle = (item.claim, f"{item.name}: {item.caption}") if item.claim else (item.name, item.caption)
+        return charts.line_chart(lines, title, subtitle, x=item.series[0].x_name, y=item.series[0].y_name)
+    channel = _table_channel(item.computed)
+    return None if channel is None else charts.channel_chart(channel, item.name, item.caption)
+
+
+def file_name(report: Report, item: Item) -> str:
+    """The name of an item's picture as a file, without its ending: small letters, digits and hyphens."""
+    return re.sub(r"[^a-z0-9]+", "-", f"{report.key} {item.name}".lower()).strip("-")
+
+
+def _table_channel(table: Table | str) -> Channel | None:
+    """The channel that a table contains, if it is one."""
+    from utmost.channel import channel
+
+    if isinstance(table, str):
+        return None
+    try:
+        return channel([row[1:] for row in table.rows], [row[0] for row in table.rows], table.header[1:])
+    except InputError:
+        return None

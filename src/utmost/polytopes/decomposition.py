@@ -96,7 +96,9 @@ def _shares_by_vertex(pieces: list[tuple[Number, Column]], vertices: list[Column
 def split_column(column: Sequence[Number], bounds: Sequence[Constraint], level: Level) -> list[tuple[Number, Column]]:
     """A private column as Σ share·vertex, shares > 0, vertices with largest entry 1; at most n of them."""
     if any(sign(value) < 0 for value in (*column, *(bound.slack(column) for bound in bounds))):
-        raise InputError("the mechanism must be private at this level to be of its type: check it with least_epsilon")
+        raise InputError(
+            "the mechanism must be private at this level to be of its type", hint="check it with least_epsilon"
+        )
     if level.alpha == 0:
         size = len(column)
         units = [tuple(Fraction(x == v) for x in range(size)) for v in range(size)]

@@ -86,7 +86,9 @@ def distance_lattice(space: Space) -> DistanceLattice:
     basis_floors = [1] if len(basis) == 1 else scaled_floors(basis, FLOOR_BITS)
     longest = 4 * size * max(sum(map(abs, vector)) for vector in steps)  # differences of paths, and to spare
     if longest * max(basis_floors) >= MAX_INT64_SUM:
-        raise InputError(f"distances of {space.name} must have fewer digits: written in whole units they do not fit")
+        raise InputError(
+            f"distances of {space.name} must have fewer digits: written in whole units they do not fit", "space"
+        )
     step_array = np.array(steps, dtype=np.int64).reshape(size, size, len(monomials))
     return DistanceLattice(basis, unit, step_array, np.array(basis_floors, dtype=np.int64))
 
@@ -102,7 +104,9 @@ def _monomial_terms(value: Number) -> dict[Monomial, Fraction]:
         return {ONE: value} if value else {}
     numerator, denominator = map(dict, value.terms())
     if denominator != {ONE: Fraction(1)}:
-        raise InputError("distances must be sums of roots and powers of e: multiply the space by their denominator")
+        raise InputError(
+            "distances must be sums of roots and powers of e", "space", "multiply the space by their denominator"
+        )
     return numerator
 
 

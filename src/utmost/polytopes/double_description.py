@@ -1,8 +1,8 @@
-"""Kernel mechanisms a second way, for checking: the textbook double description, in whole numbers throughout.
+"""A second algorithm for kernel mechanisms, used in tests: textbook double description in whole numbers.
 
 The rays of {λ ≥ 0 : Wλ = 0} are kept with whole weights, the rows of W are taken as they come, and whether two rays
 share a face is seen from their sets alone: they do when no third ray lies in the union (Motzkin et al. 1953; Fukuda and
-Prodon 1996). No general position, no doubles, no sorting: nothing is shared with `positive_circuits` but the question.
+Prodon 1996). It needs no general position, doubles or sorting, and shares no code with `positive_circuits`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ def kernels_by_description(space: Space, level: Level) -> set[tuple[int, ...]]:
     """
     columns = [integer_column(column) for column in posterior_region(space, level).columns]
     if len(columns) > MAX_VERTICES:
-        raise InputError(f"this check is for at most {MAX_VERTICES} vertices, got {len(columns)}: use count_kernels")
+        raise InputError(
+            f"this check is for at most {MAX_VERTICES} vertices, got {len(columns)}", hint="use count_kernels"
+        )
     rays = [{v: 1} for v in range(len(columns))]
     for x in range(1, len(columns[0])):
         row = [column[x] - column[0] for column in columns]

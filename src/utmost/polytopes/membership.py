@@ -1,4 +1,4 @@
-"""Is a mechanism made of vertices, is it a kernel mechanism: decided, with the reason (FMPD23 Def. 4, 5)."""
+"""Decide whether a mechanism is a vertex mechanism, or a kernel mechanism, and say why (FMPD23 Def. 4, 5)."""
 
 from __future__ import annotations
 

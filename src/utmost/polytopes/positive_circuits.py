@@ -134,8 +134,9 @@ def _rays_with_values(columns: Columns, rows: list[Row], rays: Rays | None, step
         step(len(rows) - 1, count)
         if bytes_left < 0:
             raise InputError(
-                f"kernels of this type are too many to list: more than {count} rays after {len(rows) - 1} of "
-                f"{columns.dimension} cuts; take a space with fewer points"
+                f"kernels of this type are too many to list: more than {count} rays after {len(rows) - 1} "
+                f"of {columns.dimension} cuts; take a space with fewer points",
+                "kernels",
             )
     return _concatenate_rays(batches, len(rows)), vanished
 

@@ -3,28 +3,81 @@
 The search represents a vertex v by the vector w = (v_x − v_0) for x ≠ 0, in which the uniform vector is 0: a set of
 vertices averages to uniform exactly when a positive combination of its vectors w vanishes. It computes with doubles
 that carry a bound of their error; where the bound does not decide the sign, this module does.
+
+The rank of many small matrices of whole numbers is found at once, by residues: a minor of t columns is at most the
+product of their Euclidean lengths (Hadamard). If all minors of size t vanish modulo primes whose product is larger than
+that, they vanish. If one does not vanish modulo one prime, it does not vanish.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from flint import fmpz
 
 from utmost.errors import UndecidedError
 from utmost.exact import Number, Real, ball, nearest_double
 from utmost.exact.working_precision import working_precision
 from utmost.polytopes.alpha_polynomials import PolynomialColumns
 from utmost.polytopes.distance_lattice import IntArray
-from utmost.polytopes.modular_rank import are_dependent
 
 if TYPE_CHECKING:
     from flint import arb
+
+
+MAX_PRIME = (1 << 31) - 1  # products of two residues fit
+
+
+def are_dependent(columns: Sequence[Sequence[int]], column_sets: IntArray) -> npt.NDArray[np.bool_]:
+    """Which rows of `column_sets`, each naming t columns, name linearly dependent ones.
+
+    >>> are_dependent([(1, 0), (0, 1), (2, 2), (3, 3)], np.array([[0, 1], [2, 3], [0, 2]])).tolist()
+    [False, True, False]
+    """
+    bound = _largest_minor(columns, column_sets.shape[1])
+    result, product = np.ones(len(column_sets), dtype=bool), 1
+    for prime in primes():
+        if product > bound or not result.any():
+            return result
+        residues = np.array([[v % prime for v in column] for column in columns], dtype=np.int64)
+        undecided = np.flatnonzero(result)
+        result[undecided] = _dependent_modulo(residues[column_sets[undecided]].transpose(0, 2, 1).copy(), prime)
+        product *= prime
+    raise AssertionError("the primes do not end")
+
+
+def primes() -> Iterator[int]:
+    """Primes below 2^31, from the largest on."""
+    return (p for p in range(MAX_PRIME, 2, -2) if fmpz(p).is_prime())
+
+
+def _largest_minor(columns: Sequence[Sequence[int]], size: int) -> int:
+    squares = sorted((sum(v * v for v in column) for column in columns), reverse=True)
+    return math.isqrt(math.prod(squares[:size])) + 1
+
+
+def _dependent_modulo(matrices: IntArray, prime: int) -> npt.NDArray[np.bool_]:
+    """Which of the matrices (one a leading index; they are changed) have dependent columns modulo a prime."""
+    count, height, width = matrices.shape
+    if width > height:
+        return np.ones(count, dtype=bool)
+    matrix_numbers, dependent = np.arange(count), np.zeros(count, dtype=bool)
+    for c in range(width):
+        pivot = c + (matrices[:, c:, c] != 0).argmax(axis=1)
+        matrices[matrix_numbers, pivot], matrices[:, c] = matrices[:, c].copy(), matrices[matrix_numbers, pivot]
+        lead = matrices[:, c, c]
+        dependent |= lead == 0
+        below = matrices[:, c + 1 :, c + 1 :]
+        products = below * lead[:, None, None] % prime
+        below[:] = (products - matrices[:, c + 1 :, c, None] * matrices[:, c, None, c + 1 :] % prime) % prime
+    return dependent
+
 
 Flags: TypeAlias = npt.NDArray[np.bool_]
 Doubles: TypeAlias = npt.NDArray[np.float64]

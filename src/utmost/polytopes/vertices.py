@@ -1,4 +1,4 @@
-"""The vertices of a privacy region, found without an exponential.
+"""The vertices of a privacy region, found without powers of α.
 
 A posterior δ is private when δ_x ≤ α^−d(x,x′)·δ_x′ for all pairs. With δ_x = α^k_x these are the difference
 constraints k_x′ − k_x ≤ d(x,x′), which do not depend on α: their solutions, up to a constant, are a polytope (a
@@ -127,7 +127,8 @@ def cuts(tight: TightPairs) -> Iterator[npt.NDArray[np.bool_]]:
         return
     if size > MAX_POINTS_WITH_CYCLES:
         raise InputError(
-            f"vertices are listed for at most {MAX_POINTS_WITH_CYCLES} points unless the space is a tree, got {size}"
+            f"vertices are listed for at most {MAX_POINTS_WITH_CYCLES} points unless the space is a tree, got {size}",
+            "space",
         )
     for members in _closed_sets(tight).tolist():
         others = ((1 << size) - 1) & ~members

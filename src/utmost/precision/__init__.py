@@ -3,9 +3,10 @@
 from utmost.precision import laplace, planar
 from utmost.precision.advice import laplace_advice, planar_advice, sum_advice
 from utmost.precision.attacks import Attack, run_attack
-from utmost.precision.certificate import Certificate, Implementation, implementation
 from utmost.precision.closeness import Closeness
 from utmost.precision.enumeration import exact_epsilon, wasserstein
+from utmost.precision.guarantee import Implementation, PrecisionGuarantee, implementation
+from utmost.precision.laplace import certify_laplace, laplace_setting
 from utmost.precision.number_formats import (
     BINARY16,
     BINARY32,
@@ -23,19 +24,21 @@ __all__ = [
     "BINARY32",
     "BINARY64",
     "Attack",
-    "Certificate",
     "Closeness",
     "Implementation",
     "NumberFormat",
+    "PrecisionGuarantee",
     "UniformGenerator",
     "WrappedLaplace",
     "WrappedPlanar",
+    "certify_laplace",
     "exact_epsilon",
     "fixed_point_format",
     "implementation",
     "implemented_sensitivity",
     "laplace",
     "laplace_advice",
+    "laplace_setting",
     "planar",
     "planar_advice",
     "run_attack",

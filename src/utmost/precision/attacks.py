@@ -157,11 +157,11 @@ def run_attack(
 ) -> Attack:
     """Draw from both secrets; the first support test that fits says which results only one of them can give."""
     if not MIN_SCALE <= scale <= MAX_SCALE:
-        raise InputError(f"scale must be from {MIN_SCALE:g} to {MAX_SCALE:g}, got {scale:g}")
+        raise InputError(f"scale must be from {MIN_SCALE:g} to {MAX_SCALE:g}, got {scale:g}", "scale")
     if not all(map(math.isfinite, secrets)) or secrets[0] == secrets[1]:
-        raise InputError("secrets must be two different finite numbers")
+        raise InputError("secrets must be two different finite numbers", "secrets")
     if not 1 <= draws <= 10**6:
-        raise InputError(f"draws must be from 1 to {10**6}")
+        raise InputError(f"draws must be from 1 to {10**6}", "draws")
     results = [_draw_results(sampler, secret, scale, draws) for secret in secrets]
     for name, support_test in support_tests.items():
         fits = all(
@@ -195,7 +195,9 @@ def is_informative(
 def _draw_results(sampler: Sampler, secret: float, scale: float, draws: int) -> list[float]:
     outcomes = [float(y) for y in sampler(secret, scale, draws)]
     if len(outcomes) != draws or not all(map(math.isfinite, outcomes)):
-        raise InputError("sampler must return as many finite numbers as asked for: sampler(secret, scale, count)")
+        raise InputError(
+            "sampler must return as many finite numbers as asked for: sampler(secret, scale, count)", "sampler"
+        )
     return outcomes
 
 
@@ -226,6 +228,8 @@ def _guard_sampler(function: Callable[..., Any]) -> Sampler:
             raise
         except BaseException as problem:  # sys.exit included
             kind = type(problem).__name__
-            raise InputError(f"sampler must answer sampler(secret, scale, count), but it raised {kind}") from None
+            raise InputError(
+                f"sampler must answer sampler(secret, scale, count), but it raised {kind}", "sampler"
+            ) from None
 
     return sampler

@@ -22,7 +22,7 @@ from utmost.exact import ball_endpoints
 if TYPE_CHECKING:
     from flint import arb
 
-BALL_BITS = 192  # of the balls that certificates are computed with
+BALL_BITS = 192  # of the balls that guarantees are computed with
 BOUND_BITS = 64  # significant bits of a bound that is kept
 MAX_ITERATIONS = 100  # of a fix-point iteration
 FIRST_MARGIN_BITS = 30  # bits: a guess is tried 2^−30 of itself above; more if the iteration is slow

@@ -1,4 +1,4 @@
-"""Exact laws to compare certificates with: small generators enumerated, every law as fractions.
+"""Exact laws to compare guarantees with: small generators enumerated, every law as fractions.
 
 A generator with N values, a format and a rule make a finite law: each of the N values leads to one result. From it
 the ε that the implementation really has is computed as a fraction, the distance W_∞ to the ideal noise as a bound
@@ -16,13 +16,12 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
-from utmost.channel import Channel, channel
 from utmost.errors import InputError
 from utmost.exact import Level, Number, exponential
 from utmost.exact import epsilon as epsilon_level
 from utmost.exact.working_precision import working_precision
-from utmost.precision.certificate import Implementation, printed_bound, rate
 from utmost.precision.closeness import BALL_BITS, rational_ball, round_up
+from utmost.precision.guarantee import Implementation, printed_bound, rate
 from utmost.precision.laplace import LaplaceSetting, certify_shift, laplace_setting, rounding_robustness
 from utmost.precision.number_formats import NumberFormat, UniformGenerator
 
@@ -47,7 +46,9 @@ def noise_table(level: Level, sensitivity: Fraction, implementation: Implementat
     """
     if implementation.generator.count > MAX_GENERATOR_VALUES:
         raise InputError(
-            f"generator must have at most {MAX_GENERATOR_VALUES} values to be enumerated, got more: take a smaller one"
+            f"generator must have at most {MAX_GENERATOR_VALUES} values to be enumerated, got more",
+            "generator",
+            "take a smaller one",
         )
     number_format = implementation.format
     scale = _rounded_scale(number_format, level, sensitivity)
@@ -107,7 +108,7 @@ def result_law(
 ) -> Law:
     """The law of the result for one secret answer: each value of the generator, added, rounded, cut off."""
     if not setting.low <= secret <= setting.high or not implementation.format.holds(secret):
-        raise InputError("secret must be a number of the format, within the range")
+        raise InputError("secret must be a number of the format, within the range", "secret")
     table = noise_table(setting.level, setting.sensitivity, implementation)
     counts = Counter(
         round_result(setting, _add_noise(implementation.format, secret, noise), clamp_to_ends) for noise in table
@@ -156,7 +157,7 @@ def worst_ratio(laws: Mapping[Fraction, Law], sensitivity: Fraction) -> WorstRat
                 if best is None or best.ratio is None or ratio > best.ratio:
                     best = WorstRatio(ratio, result, high, low)
     if best is None:
-        raise InputError("secrets must include two that are at most the sensitivity apart")
+        raise InputError("secrets must include two that are at most the sensitivity apart", "secrets")
     return best
 
 
@@ -167,13 +168,6 @@ def exact_epsilon(
     return worst_ratio(
         {secret: result_law(setting, implementation, secret, clamp_to_ends) for secret in secrets}, setting.sensitivity
     )
-
-
-def law_channel(laws: Mapping[Fraction, Law]) -> Channel:
-    """The laws as a channel, results in order."""
-    results = sorted({r for law in laws.values() for r in law}, key=lambda r: (isinstance(r, str), r))
-    rows = [[law.get(result, Fraction(0)) for result in results] for law in laws.values()]
-    return channel(rows, [str(secret) for secret in laws], [str(result) for result in results])
 
 
 def ideal_noise(level: Level, sensitivity: Fraction, u: Fraction) -> arb:
@@ -200,7 +194,9 @@ def wasserstein(setting: LaplaceSetting, implementation: Implementation) -> Frac
         if first > last:
             continue
         if isinstance(noise, float):
-            raise InputError("the generator has no value where the noise is still within the range: take a larger one")
+            raise InputError(
+                "the generator has no value where the noise is still within the range", hint="take a larger one"
+            )
         pair = (abs(ideal_noise(setting.level, setting.sensitivity, u) - rational_ball(noise)) for u in (first, last))
         farthest = max(farthest, *(round_up(gap) for gap in pair))
     return farthest

@@ -1,4 +1,4 @@
-"""Laplace noise by inverting its distribution on a real machine: δ_t and ε′ (GMP13 §5, put right).
+"""Laplace noise by inverting its distribution on a real machine: δ_t and ε′ (GMP13 §5, corrected).
 
 n(u) = −b·sgn(u − ½)·ln(1 − 2|u − ½|) with b = Δ/ε. Where |n(u)| = x the slope is 2b·e^{x/b}, so the paper's k is
 2b·e^{D/b}. That is the slope on the near side of a step; the step itself goes from tail mass q = ½e^{−x/b} to q − δ₀
@@ -20,9 +20,10 @@ from fractions import Fraction
 from utmost.errors import InputError
 from utmost.exact import Level, decimal, decimal_below, epsilon, rational
 from utmost.exact.working_precision import working_precision
-from utmost.precision.certificate import (
-    Certificate,
+from utmost.precision.closeness import BALL_BITS, Closeness, fixed_point, rational_ball, round_up
+from utmost.precision.guarantee import (
     Implementation,
+    PrecisionGuarantee,
     check_format,
     check_inner_level,
     check_positive,
@@ -31,7 +32,6 @@ from utmost.precision.certificate import (
     rate_bounds,
     theorem_bound,
 )
-from utmost.precision.closeness import BALL_BITS, Closeness, fixed_point, rational_ball, round_up
 
 MAX_CELLS = 10**15
 MAX_REACH_EXPONENT = 10**5  # bits of the exponent of e^{βD} that are still computed
@@ -67,9 +67,9 @@ def laplace_setting(level: Level, sensitivity: object, low: object, high: object
     step = check_positive(rational(rounding, "round"), "round")
     bottom, top = rational(low, "range"), rational(high, "range")
     if bottom >= top:
-        raise InputError("range must be two numbers LOW,HIGH with LOW < HIGH")
+        raise InputError("range must be two numbers LOW,HIGH with LOW < HIGH", "range")
     if (top - bottom) / step > MAX_CELLS:
-        raise InputError(f"round must cut the range in at most {MAX_CELLS} cells: take a larger step")
+        raise InputError(f"round must cut the range in at most {MAX_CELLS} cells", "round", "take a larger step")
     range_ends = (bottom // step * step, -(-top // step) * step)
     return LaplaceSetting(
         check_inner_level(level), check_positive(rational(sensitivity, "sensitivity"), "sensitivity"), *range_ends, step
@@ -166,26 +166,26 @@ def rounding_robustness(rounding: Fraction, shift: Fraction) -> Fraction | None:
     return None if rounding <= 2 * shift else 4 * shift / (rounding - 2 * shift)
 
 
-def certify_laplace(setting: LaplaceSetting, implementation: Implementation) -> Certificate:
+def certify_laplace(setting: LaplaceSetting, implementation: Implementation) -> PrecisionGuarantee:
     """ε′ of the textbook implementation on this machine.
 
     >>> from utmost.exact import epsilon
-    >>> from utmost.precision.certificate import implementation
+    >>> from utmost.precision.guarantee import implementation
     >>> from utmost.precision.number_formats import BINARY64
-    >>> certificate = certify_laplace(laplace_setting(epsilon(1), 1, 0, 10, "1/1024"), implementation(BINARY64))
-    >>> 1 < certificate.sharp == certificate.epsilon_prime < certificate.theorem < 1 + Fraction(1, 10**6)
+    >>> guarantee = certify_laplace(laplace_setting(epsilon(1), 1, 0, 10, "1/1024"), implementation(BINARY64))
+    >>> 1 < guarantee.sharp == guarantee.epsilon_prime < guarantee.theorem < 1 + Fraction(1, 10**6)
     True
     """
     check_format(implementation.format, max(abs(setting.low), abs(setting.high)) + setting.rounding)
     return certify_closeness(setting, closeness(setting, implementation))
 
 
-def certify_shift(setting: LaplaceSetting, shift: object) -> Certificate:
+def certify_shift(setting: LaplaceSetting, shift: object) -> PrecisionGuarantee:
     """ε′ of any sampler whose noise is within `shift` of Laplace noise wherever the result is kept."""
     return certify_closeness(setting, closeness_of_shift(shift, setting.reach))
 
 
-def certify_closeness(setting: LaplaceSetting, noise_closeness: Closeness | None) -> Certificate:
+def certify_closeness(setting: LaplaceSetting, noise_closeness: Closeness | None) -> PrecisionGuarantee:
     """ε′ where the noise is known to be so close."""
     from flint import arb
 
@@ -194,15 +194,17 @@ def certify_closeness(setting: LaplaceSetting, noise_closeness: Closeness | None
         diameter = rational_ball(setting.rounding)
     ratio = None if noise_closeness is None else rounding_robustness(setting.rounding, noise_closeness.delta_t)
     if noise_closeness is None or ratio is None:
-        return Certificate(top, beta, setting.rounding, setting.rounding, noise_closeness, None, None)
+        return PrecisionGuarantee(top, beta, setting.rounding, setting.rounding, noise_closeness, None, None)
     bound = theorem_bound(setting.level, setting.sensitivity, ratio, diameter, noise_closeness.delta_t, arb(2))
     sharp = sharp_bound(setting, noise_closeness.delta_t)
-    return Certificate(top, beta, setting.rounding, setting.rounding, noise_closeness, round_up(ratio), bound, sharp)
+    return PrecisionGuarantee(
+        top, beta, setting.rounding, setting.rounding, noise_closeness, round_up(ratio), bound, sharp
+    )
 
 
-def promises_target(certificate: Certificate, target: Fraction | None) -> bool:
-    """Does the certificate promise `target`; anything finite if that is None."""
-    return certificate.epsilon_prime is not None and (target is None or certificate.epsilon_prime <= target)
+def promises_target(guarantee: PrecisionGuarantee, target: Fraction | None) -> bool:
+    """Does the guarantee promise `target`; anything finite if that is None."""
+    return guarantee.epsilon_prime is not None and (target is None or guarantee.epsilon_prime <= target)
 
 
 def widest_range(
@@ -227,23 +229,23 @@ def widest_range(
 
 def best_rounding(
     setting: LaplaceSetting, implementation: Implementation, target: Fraction | None = None
-) -> Certificate | None:
-    """The certificate with a step of a power of two: the finest that promises `target`, the least ε′ if that is None.
+) -> PrecisionGuarantee | None:
+    """The guarantee with a step of a power of two: the finest that promises `target`, the least ε′ if that is None.
 
     Steps from about 2^−40 of the range to the whole range are tried. None if no step gives a finite ε′ (or reaches
     the target).
     """
     top = (setting.high - setting.low).numerator.bit_length() - (setting.high - setting.low).denominator.bit_length()
-    best: Certificate | None = None
+    best: PrecisionGuarantee | None = None
     for exponent in range(top - 40, top + 1):
         step = Fraction(2) ** exponent
-        certificate = certify_laplace(
+        guarantee = certify_laplace(
             laplace_setting(setting.level, setting.sensitivity, setting.low, setting.high, step), implementation
         )
-        if target is not None and promises_target(certificate, target):
-            return certificate
-        if target is None and certificate.epsilon_prime is not None:
-            best = certificate if best is None or promises_target(certificate, best.epsilon_prime) else best
+        if target is not None and promises_target(guarantee, target):
+            return guarantee
+        if target is None and guarantee.epsilon_prime is not None:
+            best = guarantee if best is None or promises_target(guarantee, best.epsilon_prime) else best
     return best
 
 
@@ -254,14 +256,14 @@ def plan_setting(
     high: object,
     implementation: Implementation,
     share: object = "1/100",
-) -> tuple[LaplaceSetting, Certificate]:
+) -> tuple[LaplaceSetting, PrecisionGuarantee]:
     """The setting that keeps this ε′: noise for (1 − share)·ε′, the finest rounding that the rest pays for.
 
     Refused, with the widest range that will do (its first three digits), if no rounding pays.
     """
     target, rounding_share = rational(epsilon_prime, "epsilon-prime"), rational(share, "share")
     if target <= 0 or not 0 < rounding_share < 1:
-        raise InputError("epsilon-prime must be > 0 and share in (0, 1)")
+        raise InputError("epsilon-prime must be > 0 and share in (0, 1)", "epsilon_prime")
     level = epsilon(target * (1 - rounding_share))
     range_ends = rational(low, "range"), rational(high, "range")
     setting = replace(
@@ -269,10 +271,10 @@ def plan_setting(
         low=range_ends[0],
         high=range_ends[1],
     )
-    certificate = best_rounding(setting, implementation, target)
-    if certificate is None:
+    guarantee = best_rounding(setting, implementation, target)
+    if guarantee is None:
         raise InputError(_refusal_text(setting, implementation, target))
-    return laplace_setting(level, sensitivity, low, high, certificate.rounding), certificate
+    return laplace_setting(level, sensitivity, low, high, guarantee.rounding), guarantee
 
 
 def _refusal_text(setting: LaplaceSetting, implementation: Implementation, target: Fraction) -> str:

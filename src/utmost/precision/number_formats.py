@@ -1,7 +1,7 @@
 """Number formats and uniform generators, as data.
 
 A format is known by the error of one rounding, |fl(x) − x| ≤ relative·|x| + absolute; a generator by its values. That
-is all the certificates need, so a new machine is one more constant.
+is all the guarantees need, so a new machine is one more constant.
 """
 
 from __future__ import annotations
@@ -66,7 +66,9 @@ class NumberFormat:
         step = self.step(value)
         result = round(value / step) * step
         if self.largest is not None and abs(result) > self.largest:
-            raise InputError(f"the numbers must stay below the largest of {self.name}: take a smaller range or scale")
+            raise InputError(
+                f"the numbers must stay below the largest of {self.name}", hint="take a smaller range or scale"
+            )
         return result
 
     def nearest_real(self, value: Callable[[int], arb]) -> Fraction:
@@ -123,18 +125,18 @@ def uniform_generator(count: object, kind: str = "open") -> UniformGenerator:
     """`open`: z/N, z < N. `centred`: (z + ½)/N. `closed`: N values from 0 to 1, as GMP13 Ex. 4.1 has it."""
     size = integer(count, "generator")
     if size < 2 or size > 2**MAX_BITS:
-        raise InputError(f"generator must have from 2 to 2^{MAX_BITS} values, got {min(size, 2)}")
+        raise InputError(f"generator must have from 2 to 2^{MAX_BITS} values, got {min(size, 2)}", "generator")
     if kind == "closed":
         return UniformGenerator(size, Fraction(0), Fraction(1, size - 1))
     if kind not in GENERATOR_KINDS:
-        raise InputError(f'generator must be one of {", ".join(GENERATOR_KINDS)}, got "{kind[:20]}"')
+        raise InputError(f'generator must be one of {", ".join(GENERATOR_KINDS)}, got "{kind[:20]}"', "generator")
     return UniformGenerator(size, Fraction(kind == "centred", 2 * size), Fraction(1, size))
 
 
 def fixed_point_format(digits: int) -> NumberFormat:
     """Fixed point with so many binary digits after the point: the multiples of 2^−digits."""
     if not 0 <= digits <= MAX_BITS:
-        raise InputError(f"fixed must have from 0 to {MAX_BITS} binary digits after the point")
+        raise InputError(f"fixed must have from 0 to {MAX_BITS} binary digits after the point", "fixed")
     return NumberFormat(f"fixed:{digits}", None, -digits)
 
 
@@ -160,7 +162,7 @@ def parse_format(text: str) -> NumberFormat:
     if kind == "fixed" and digits.isascii() and digits.isdigit() and len(digits) <= 4:
         return fixed_point_format(int(digits))
     if text not in FORMATS_BY_NAME:
-        raise InputError(f'format must be {", ".join(FORMATS_BY_NAME)} or fixed:D, got "{text[:40]}"')
+        raise InputError(f'format must be {", ".join(FORMATS_BY_NAME)} or fixed:D, got "{text[:40]}"', "format")
     return FORMATS_BY_NAME[text]
 
 

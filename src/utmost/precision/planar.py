@@ -1,4 +1,4 @@
-"""Planar Laplace noise by radius and angle on a real machine: δ_t and ε′ (GMP13 §6, put right).
+"""Planar Laplace noise by radius and angle on a real machine: δ_t and ε′ (GMP13 §6, corrected).
 
 The density is β²/2π·e^{−β‖x‖}, β = ε/Δ; the angle is uniform and the radius r = C⁻¹(u) with C(r) = 1 − (1 +
 βr)e^{−βr}. Four corrections:
@@ -23,9 +23,10 @@ from typing import TYPE_CHECKING
 from utmost.errors import InputError
 from utmost.exact import Level, rational
 from utmost.exact.working_precision import working_precision
-from utmost.precision.certificate import (
-    Certificate,
+from utmost.precision.closeness import BALL_BITS, Closeness, fixed_point, rational_ball, round_up
+from utmost.precision.guarantee import (
     Implementation,
+    PrecisionGuarantee,
     check_format,
     check_inner_level,
     check_positive,
@@ -34,7 +35,6 @@ from utmost.precision.certificate import (
     rate_bounds,
     theorem_bound,
 )
-from utmost.precision.closeness import BALL_BITS, Closeness, fixed_point, rational_ball, round_up
 from utmost.precision.laplace import MAX_CELLS, MAX_REACH_EXPONENT, promises_target
 
 if TYPE_CHECKING:
@@ -78,9 +78,9 @@ def planar_setting(
     step = check_positive(rational(rounding, "round"), "round")
     pairs = [(rational(side[0], "range"), rational(side[1], "range")) for side in (x, y)]
     if any(bottom >= top for bottom, top in pairs):
-        raise InputError("range must be LOW,HIGH with LOW < HIGH for each coordinate")
+        raise InputError("range must be LOW,HIGH with LOW < HIGH for each coordinate", "range")
     if any((top - bottom) / step > MAX_CELLS for bottom, top in pairs):
-        raise InputError(f"round must cut the range in at most {MAX_CELLS} cells a side: take a larger step")
+        raise InputError(f"round must cut the range in at most {MAX_CELLS} cells a side", "round", "take a larger step")
     low = (pairs[0][0] // step * step, pairs[1][0] // step * step)
     high = (-(-pairs[0][1] // step) * step, -(-pairs[1][1] // step) * step)
     return PlanarSetting(
@@ -201,26 +201,26 @@ def robustness(rounding: Fraction, shift: Fraction) -> Fraction | None:
     return None if rounding <= 2 * shift else 8 * rounding * shift / (rounding - 2 * shift) ** 2
 
 
-def certify_planar(setting: PlanarSetting, implementation: Implementation) -> Certificate:
+def certify_planar(setting: PlanarSetting, implementation: Implementation) -> PrecisionGuarantee:
     """ε′ of the polar implementation on this machine.
 
     >>> from utmost.exact import epsilon
-    >>> from utmost.precision.certificate import implementation
+    >>> from utmost.precision.guarantee import implementation
     >>> from utmost.precision.number_formats import BINARY64
-    >>> certificate = certify_planar(planar_setting(epsilon(1), 1, (0, 5), (0, 5), "1/64"), implementation(BINARY64))
-    >>> 1 < certificate.epsilon_prime < 1 + Fraction(1, 10**4)
+    >>> guarantee = certify_planar(planar_setting(epsilon(1), 1, (0, 5), (0, 5), "1/64"), implementation(BINARY64))
+    >>> 1 < guarantee.epsilon_prime < 1 + Fraction(1, 10**4)
     True
     """
     check_format(implementation.format, max(abs(end) for end in (*setting.low, *setting.high)) + setting.rounding)
     return certify_closeness(setting, closeness(setting, implementation))
 
 
-def certify_shift(setting: PlanarSetting, shift: object) -> Certificate:
+def certify_shift(setting: PlanarSetting, shift: object) -> PrecisionGuarantee:
     """ε′ of any sampler whose noise is within `shift` of planar Laplace noise wherever the result is kept."""
     return certify_closeness(setting, closeness_of_shift(shift, setting.reach))
 
 
-def certify_closeness(setting: PlanarSetting, noise_closeness: Closeness | None) -> Certificate:
+def certify_closeness(setting: PlanarSetting, noise_closeness: Closeness | None) -> PrecisionGuarantee:
     """ε′ where the noise is known to be so close."""
     from flint import arb
 
@@ -229,9 +229,9 @@ def certify_closeness(setting: PlanarSetting, noise_closeness: Closeness | None)
         diagonal, corner = rational_ball(setting.rounding) * arb(2).sqrt(), 1 + arb(2).sqrt()
     ratio = None if noise_closeness is None else robustness(setting.rounding, noise_closeness.delta_t)
     if noise_closeness is None or ratio is None:
-        return Certificate(top, beta, setting.rounding, round_up(diagonal), noise_closeness, None, None)
+        return PrecisionGuarantee(top, beta, setting.rounding, round_up(diagonal), noise_closeness, None, None)
     bound = theorem_bound(setting.level, setting.sensitivity, ratio, diagonal, noise_closeness.delta_t, corner)
-    return Certificate(top, beta, setting.rounding, round_up(diagonal), noise_closeness, round_up(ratio), bound)
+    return PrecisionGuarantee(top, beta, setting.rounding, round_up(diagonal), noise_closeness, round_up(ratio), bound)
 
 
 def widest_square(
@@ -251,17 +251,17 @@ def widest_square(
     return feasible * setting.rounding or None
 
 
-def best_rounding(setting: PlanarSetting, implementation: Implementation) -> Certificate | None:
-    """The certificate with the least ε′ over steps that are powers of two; None if none gives a finite ε′."""
+def best_rounding(setting: PlanarSetting, implementation: Implementation) -> PrecisionGuarantee | None:
+    """The guarantee with the least ε′ over steps that are powers of two; None if none gives a finite ε′."""
     side = max(top - bottom for bottom, top in zip(setting.low, setting.high, strict=True))
     top = side.numerator.bit_length() - side.denominator.bit_length()
-    best: Certificate | None = None
+    best: PrecisionGuarantee | None = None
     for exponent in range(top - 30, top + 1):
         sides = [(setting.low[k], setting.high[k]) for k in range(2)]
-        certificate = certify_planar(
+        guarantee = certify_planar(
             planar_setting(setting.level, setting.sensitivity, sides[0], sides[1], Fraction(2) ** exponent),
             implementation,
         )
-        if certificate.epsilon_prime is not None:
-            best = certificate if best is None or promises_target(certificate, best.epsilon_prime) else best
+        if guarantee.epsilon_prime is not None:
+            best = guarantee if best is None or promises_target(guarantee, best.epsilon_prime) else best
     return best

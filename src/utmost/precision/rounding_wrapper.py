@@ -11,8 +11,8 @@ from typing import TypeAlias
 from utmost.errors import InputError, UtmostError
 from utmost.exact import rational
 from utmost.precision import laplace, planar
-from utmost.precision.certificate import Certificate, Implementation
 from utmost.precision.enumeration import round_result
+from utmost.precision.guarantee import Implementation, PrecisionGuarantee
 
 Noise: TypeAlias = Callable[[int], Sequence[float]]  # so many numbers of noise
 Points: TypeAlias = Callable[[int], Sequence[Sequence[float]]]  # so many points (x, y) of noise
@@ -22,13 +22,13 @@ Points: TypeAlias = Callable[[int], Sequence[Sequence[float]]]  # so many points
 class WrappedLaplace:
     """A float sampler made a mechanism: answers clamped to the range, noise added, rounded, cut off.
 
-    `certificate` holds if the sampler is what it was made for. Answers are clamped first: GMP13 needs them in the
+    `guarantee` holds if the sampler is what it was made for. Answers are clamped first: GMP13 needs them in the
     range, and clamping does not raise the sensitivity. The sum and the rounding are exact here. Results outside are
     ∞, or with `clamp_to_ends` the nearer end (Remark 2).
     """
 
     setting: laplace.LaplaceSetting
-    certificate: Certificate
+    guarantee: PrecisionGuarantee
     noise: Noise
     clamp_to_ends: bool = False
 
@@ -38,7 +38,7 @@ class WrappedLaplace:
         values = [min(max(_exact_answer(a), setting.low), setting.high) for a in _answer_list(answers)]
         noise = self.noise(len(values))
         if len(noise) != len(values):
-            raise InputError("noise must give as many numbers as asked for: noise(count)")
+            raise InputError("noise must give as many numbers as asked for: noise(count)", "noise")
         return [
             _round_noisy_answer(setting, value, float(x), self.clamp_to_ends)
             for value, x in zip(values, noise, strict=True)
@@ -54,7 +54,7 @@ class WrappedPlanar:
     """
 
     setting: planar.PlanarSetting
-    certificate: Certificate
+    guarantee: PrecisionGuarantee
     noise: Points
 
     def release(self, answers: Sequence[tuple[object, object]]) -> list[tuple[Fraction, Fraction] | None]:
@@ -62,7 +62,7 @@ class WrappedPlanar:
         points = [_exact_point(answer) for answer in _answer_list(answers)]
         noise = self.noise(len(points))
         if len(noise) != len(points):
-            raise InputError("noise must give as many points as asked for: noise(count)")
+            raise InputError("noise must give as many points as asked for: noise(count)", "noise")
         return [_round_noisy_point(self.setting, point, x) for point, x in zip(points, noise, strict=True)]
 
 
@@ -72,11 +72,11 @@ def wrap_laplace(
     """Wrap the textbook sampler of this implementation; refused if nothing finite can be promised.
 
     >>> from utmost.exact import epsilon
-    >>> from utmost.precision.certificate import implementation
+    >>> from utmost.precision.guarantee import implementation
     >>> from utmost.precision.number_formats import BINARY64
     >>> setting = laplace.laplace_setting(epsilon(1), 1, 0, 10, "1/8")
     >>> mechanism = wrap_laplace(setting, implementation(BINARY64), lambda count: [0.3] * count)
-    >>> mechanism.release([1, 9, 10]), mechanism.certificate.epsilon_prime < Fraction(101, 100)
+    >>> mechanism.release([1, 9, 10]), mechanism.guarantee.epsilon_prime < Fraction(101, 100)
     ([Fraction(5, 4), Fraction(37, 4), inf], True)
     """
     return WrappedLaplace(
@@ -96,19 +96,21 @@ def wrap_planar(setting: planar.PlanarSetting, implementation: Implementation, n
     return WrappedPlanar(setting, _check_finite(planar.certify_planar(setting, implementation)), noise)
 
 
-def _check_finite(certificate: Certificate) -> Certificate:
-    if not certificate.is_finite:
+def _check_finite(guarantee: PrecisionGuarantee) -> PrecisionGuarantee:
+    if not guarantee.is_finite:
         raise InputError(
             "no finite epsilon-prime can be promised: take a narrower range, a larger round, or draw exactly"
         )
-    return certificate
+    return guarantee
 
 
 def _answer_list(answers: object) -> list[object]:
     """The answers as a list; refused, without quoting them, if they are none."""
     if isinstance(answers, Iterable) and not isinstance(answers, str | bytes | Mapping):
         return list(answers)
-    raise InputError("answers must be a list of numbers (of points, in the plane), got something else: put it in [ ]")
+    raise InputError(
+        "answers must be a list of numbers (of points, in the plane), got something else", "answers", "put it in [ ]"
+    )
 
 
 def _exact_answer(answer: object) -> Fraction:
@@ -118,14 +120,16 @@ def _exact_answer(answer: object) -> Fraction:
             return Fraction(answer)
         return rational(answer, "answer")
     except UtmostError:
-        raise InputError('answers must be finite numbers such as 0.5, "1/3" or 2, got one that is not') from None
+        raise InputError(
+            'answers must be finite numbers such as 0.5, "1/3" or 2, got one that is not', "answers"
+        ) from None
 
 
 def _exact_point(answer: object) -> tuple[Fraction, Fraction]:
     """A point's two coordinates, exactly."""
     pair = _answer_list(answer)
     if len(pair) != 2:
-        raise InputError("answers must be points (x, y), got one that has not two coordinates")
+        raise InputError("answers must be points (x, y), got one that has not two coordinates", "answers")
     return _exact_answer(pair[0]), _exact_answer(pair[1])
 
 
@@ -133,7 +137,7 @@ def _round_noisy_answer(
     setting: laplace.LaplaceSetting, value: Fraction, noise: float, clamp_to_ends: bool
 ) -> Fraction | float:
     if math.isnan(noise):
-        raise InputError("noise must be a number or an infinity, got nan")
+        raise InputError("noise must be a number or an infinity, got nan", "noise")
     result = round_result(setting, noise if math.isinf(noise) else value + Fraction(noise), clamp_to_ends)
     return math.inf if isinstance(result, str) else result
 

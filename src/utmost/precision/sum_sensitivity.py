@@ -31,7 +31,7 @@ def depth(method: str, terms: int) -> int:
     (999, 131, 1)
     """
     if method not in SUM_METHODS:
-        raise InputError(f'method must be one of {", ".join(SUM_METHODS)}, got "{method[:20]}"')
+        raise InputError(f'method must be one of {", ".join(SUM_METHODS)}, got "{method[:20]}"', "method")
     if method == "fsum":
         return 1
     if method == "naive" or terms <= PAIRWISE_LEAF_TERMS:
@@ -48,9 +48,9 @@ def sum_error(number_format: NumberFormat, terms: object, bound: object, method:
     """
     count, size = integer(terms, "terms"), rational(bound, "bound")
     if not 1 <= count <= 2**40:
-        raise InputError("terms must be from 1 to 2^40")
+        raise InputError("terms must be from 1 to 2^40", "terms")
     if size < 0:
-        raise InputError("bound must be >= 0: it is a bound on each term's magnitude")
+        raise InputError("bound must be >= 0: it is a bound on each term's magnitude", "bound")
     if number_format.precision is None:
         return Fraction(0)
     return growth(number_format.relative, depth(method, count)) * count * size
@@ -62,7 +62,9 @@ def growth(unit: Fraction, steps: int) -> Fraction:
         return unit * steps
     product = unit * steps
     if product > MAX_ROUNDING_UNITS:
-        raise InputError("terms must be fewer for this format: so many rounding errors leave nothing of the sum")
+        raise InputError(
+            "terms must be fewer for this format: so many rounding errors leave nothing of the sum", "terms"
+        )
     return product / (1 - product) if product < 1 else Fraction(2) ** -int(-2 * product // 1)
 
 
@@ -74,5 +76,5 @@ def implemented_sensitivity(sensitivity: object, error: Fraction) -> Fraction:
     """
     value = rational(sensitivity, "sensitivity")
     if value <= 0:
-        raise InputError("sensitivity must be > 0")
+        raise InputError("sensitivity must be > 0", "sensitivity")
     return value + 2 * error

@@ -1,4 +1,4 @@
-"""What each of two secrets can give on a small machine, before and after rounding: the leak, enumerated.
+"""The results that each of two secrets can give on a small machine, enumerated before and after rounding.
 
 Every value of the generator leads to one result, so the two laws are known as fractions. A result in the support of
 one law alone gives its secret away (GMP13 §1); rounding to a grid much coarser than the gaps closes them.
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from utmost.errors import InputError
-from utmost.precision.certificate import Implementation
 from utmost.precision.enumeration import Law, noise_table, result_law
+from utmost.precision.guarantee import Implementation
 from utmost.precision.laplace import LaplaceSetting
 
 MAX_GENERATOR_VALUES = 1 << 10  # values of a generator whose results are all looked at
@@ -54,8 +54,9 @@ def enumerate_supports(
     """
     if implementation.generator.count > MAX_GENERATOR_VALUES:
         raise InputError(
-            f"generator must have at most {MAX_GENERATOR_VALUES} values to be looked at whole, got more: "
-            "take a smaller one"
+            f"generator must have at most {MAX_GENERATOR_VALUES} values to be looked at whole, got more",
+            "generator",
+            "take a smaller one",
         )
     rounded = (result_law(setting, implementation, secrets[0]), result_law(setting, implementation, secrets[1]))
     return Supports(

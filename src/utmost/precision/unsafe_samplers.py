@@ -1,4 +1,4 @@
-"""Samplers that leak, running: the textbook one on doubles, GMP13's two examples. To be attacked, never to release."""
+"""Samplers that leak: the textbook one on doubles and GMP13's two examples. For attacks only, never for a release."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from utmost.errors import InputError
 from utmost.exact import Level, epsilon, rational
 from utmost.exact.working_precision import working_precision
 from utmost.noise import EntropySource, geometric_noise, system_source
-from utmost.precision.certificate import Implementation
 from utmost.precision.closeness import rational_ball
 from utmost.precision.enumeration import INFINITY, Law, counted_law, noise_table
+from utmost.precision.guarantee import Implementation
 from utmost.precision.number_formats import UniformGenerator, fixed_point_format, uniform_generator
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def scaled_noise(digits: int, doublings: int, generator: UniformGenerator | None
     source = generator or uniform_generator(2 ** (digits + 4), "centred")
     table = noise_table(epsilon(1), Fraction(1), Implementation(fixed_point_format(digits + EXTRA_DIGITS), source))
     if any(isinstance(noise, float) for noise in table):
-        raise InputError("the generator's values must be > 0 and < 1: take a centred one")
+        raise InputError("the generator's values must be > 0 and < 1", hint="take a centred one")
     return [2**doublings * fixed_point_format(digits).nearest(Fraction(noise)) for noise in table]
 
 
@@ -104,15 +104,6 @@ def scaled_law(secret: object, digits: int, doublings: int, generator: UniformGe
         result = rational(secret, "secret") + noise
         law[result] = law.get(result, Fraction(0)) + Fraction(1, len(table))
     return law
-
-
-def scaled_draw(
-    secret: object, digits: int, doublings: int, count: int, source: EntropySource | None = None
-) -> list[Fraction]:
-    """Results of GMP13 Ex. 1.1, drawn: the generator's 2^(digits + 4) values from as many bits of a word."""
-    table = scaled_noise(digits, doublings)
-    words = (source or system_source()).words(count)
-    return [rational(secret, "secret") + table[int(word) >> (64 - digits - 4)] for word in words]
 
 
 def last_digits(result: Fraction, digits: int, doublings: int) -> int:

@@ -22,7 +22,7 @@ import numpy as np
 from utmost.consumer import Consumer, counts, priors
 from utmost.consumer.counts import single_answer
 from utmost.consumer.counts.recurrences import posterior_sums
-from utmost.consumer.losses import Binary, Linear, Loss, Squared, Table
+from utmost.consumer.losses import Loss
 from utmost.consumer.priors import Prior
 from utmost.errors import InputError
 from utmost.exact import Number, ball, ball_endpoints, exponential
@@ -67,7 +67,7 @@ class LossProblem:
         """The least expected loss where the count itself is known: Σ_x π_x·min_w ℓ(x, w)."""
         if self.costs is not None:
             return _sum_bound([min(column) for column in zip(*self.costs, strict=True)])
-        if not isinstance(self.loss, Table):
+        if self.loss.by_error:
             return 0.0
         counts = np.arange(self.prior.size)
         return float(np.exp(self.prior.logs()) @ self.loss.array(counts[:, None], counts[None, :]).min(axis=1))
@@ -87,8 +87,7 @@ class LossProblem:
 
 def loss_problem(prior: Prior, loss: Loss) -> LossProblem:
     """The expected loss of this reader, by balls up to 300 counts where prior and loss are exact."""
-    if isinstance(loss, Table):
-        loss.check(prior.size)
+    loss.check(prior.size)
     try:
         costs = Consumer(prior, loss).costs().T if prior.size <= MAX_BALL_COUNTS else None
     except InputError:  # a prior that is not exact at this size
@@ -104,7 +103,7 @@ def _trim_prior(prior: Prior, loss: Loss) -> LossProblem:
     What is left out has a mass of e^−60 over the largest loss and the number of counts, or less; it is counted twice,
     once for itself and once for the weights that the others gain.
     """
-    if isinstance(loss, Table):
+    if not loss.by_error:
         return LossProblem(prior, loss, None)
     logs, last = prior.logs(), prior.size - 1
     max_loss = max(float(loss.array(0, last)), float(loss.array(last, 0)), 1.0)
@@ -172,6 +171,6 @@ def bound_loss_by_doubles(prior: Prior, loss: Loss, rate: float) -> tuple[float,
         * posterior_sums(prior.logs(), rate).relative_error_bound
         * float(np.exp(readings.evidence) @ magnitude)
     )
-    if not isinstance(loss, Linear | Squared | Binary):
+    if loss.closed_form is None:
         error += SEARCH_RELATIVE_GAP * readings.expected_loss
     return readings.expected_loss - error, readings.expected_loss + error

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from utmost.errors import InputError, UndecidedError
-from utmost.exact.levels import MAX_EPSILON
+from utmost.exact.privacy_levels import MAX_EPSILON
 from utmost.exact.working_precision import working_precision
 
 if TYPE_CHECKING:
@@ -67,9 +67,9 @@ def least_epsilon_digits(verdict: Verdict, guess: float, digits: int) -> tuple[F
     `guess` is about where it turns.
     """
     if not 1 <= digits <= MAX_DIGITS:
-        raise InputError(f"digits must be from 1 to {MAX_DIGITS}, got {digits}")
+        raise InputError(f"digits must be from 1 to {MAX_DIGITS}, got {digits}", "digits")
     if not 0 < guess <= MAX_EPSILON:
-        raise InputError(f"the target must be met by an epsilon up to {MAX_EPSILON}, and is not: ask for less")
+        raise InputError(f"the target must be met by an epsilon up to {MAX_EPSILON}, and is not", hint="ask for less")
     for digit_count in range(digits, 0, -1):
         unit = Fraction(10) ** (math.floor(math.log10(guess)) - digit_count + 1)
         multiple = _find_turn(verdict, math.ceil(Fraction(guess) / unit), unit)

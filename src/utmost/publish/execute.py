@@ -17,15 +17,19 @@ from typing import TYPE_CHECKING, Any
 
 from utmost import __version__, ledger
 from utmost.data import sources
-from utmost.data.queries import Mean, Query, Sum
-from utmost.data.source_identity import SourceIdentity, check_unchanged, identify_source
+from utmost.data.engines import SourceIdentity
+from utmost.data.source_identity import check_unchanged, identify_source
 from utmost.errors import InputError, LedgerError, OutputError, UndecidedError
-from utmost.publish import mechanism_selection, noisy_answers, output_files, plan_writer, plans, release_file
-from utmost.publish.answer_error import answer_error
-from utmost.publish.field_reader import file_error_reason
-from utmost.publish.noisy_answers import AnswerDraw, ExactAnswer
+from utmost.exact.field_reader import file_error_reason
+from utmost.notebook import report_html
+from utmost.publish import output_files, plan_writer, plans, release_file
 from utmost.publish.plans import Plan, QuerySpec
-from utmost.publish.release_model import Answer, DataOrigin, ErrorLaw, LedgerEntry, Release
+from utmost.publish.release_model import Answer, DataOrigin, LedgerEntry, Release
+from utmost.queries.answer_error import answer_error
+from utmost.queries.answer_mechanisms.mechanism import ErrorLaw
+from utmost.queries.keys import key_to_text
+from utmost.queries.privacy_setting import PrivacySetting, guarantee_sentence
+from utmost.queries.query import AnswerDraw, ExactAnswer, SelectedMechanism
 
 if TYPE_CHECKING:
     from utmost.data.table import Table
@@ -41,13 +45,13 @@ class PlannedAnswer:
     """A query with the law it will be answered by and how far off the answer will be."""
 
     spec: QuerySpec
-    law: mechanism_selection.SelectedMechanism
+    law: SelectedMechanism
     error: ErrorLaw
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedAnswer:
-    """An answer that only lacks its value, and the draw of it, which cannot fail (`noisy_answers.prepare_draw`)."""
+    """An answer that only lacks its value, and the draw of it, which cannot fail (`Query.prepare_draw`)."""
 
     frame: Answer
     draw: AnswerDraw
@@ -55,18 +59,19 @@ class PreparedAnswer:
 
     def draw_answer(self, truth: ExactAnswer) -> Answer:
         """The answer with its noisy value."""
-        return replace(self.frame, **self.draw(truth))
+        drawn = self.draw(truth)
+        return replace(self.frame, value=drawn.value, details=drawn.details)
 
 
 @dataclass(frozen=True, slots=True)
 class PlanCheck:
     """A plan that a table can answer: what its sensitivities rest on, and how each query will be answered.
 
-    Every sum and mean of the plan has its step, also where the plan says what extra loss is accepted instead.
+    Whatever a plan may leave to be found is found: each query is what `Query.resolve` makes of it.
     """
 
     plan: Plan
-    setting: mechanism_selection.PrivacySetting
+    setting: PrivacySetting
     planned_answers: tuple[PlannedAnswer, ...]
     identity: SourceIdentity
     part_kind: str | None = None
@@ -100,7 +105,7 @@ class PlanCheck:
         part, table = self.plan.part, self.plan.source.table
         if part is None:
             return None
-        return ledger.Part(part.column, plans.key_to_text(part.equals), self.part_kind, table, self.identity.digest)
+        return ledger.Part(part.column, key_to_text(part.equals), self.part_kind, table, self.identity.digest)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -116,7 +121,7 @@ class Preview:
 
     plan: Plan
     engine: str
-    setting: mechanism_selection.PrivacySetting
+    setting: PrivacySetting
     planned_answers: tuple[PlannedAnswer, ...]
     cost: Fraction
     spent: Fraction | None
@@ -129,7 +134,11 @@ class Preview:
     def __repr__(self) -> str:
         """What it costs, and how far off each answer will be."""
         lines = [f"{planned_answer.spec.name}: {planned_answer.error.words}" for planned_answer in self.planned_answers]
-        return "\n".join([f"<Preview of ε {self.cost}, ε {self.left} left>", *lines])
+        left = f"budget {self.plan.budget} is not open yet" if self.left is None else f"ε {self.left} left"
+        return "\n".join([f"<Preview of ε {self.cost}, {left}>", *lines])
+
+    def _repr_html_(self) -> str:
+        return report_html(self, "preview")
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +175,7 @@ class PreparedRelease:
         truths: list[ExactAnswer] = []
         for k, planned_answer in enumerate(planned_answers):
             progress(f"counting {planned_answer.spec.name}", k, len(planned_answers))
-            truths.append(noisy_answers.exact_answer(planned_answer.spec.query, self.table, setting))
+            truths.append(planned_answer.spec.query.exact_answer(self.table, setting))
         self._check_source()
         entry = self.budget_ledger.charge(self.release_cost)
         answers = []
@@ -204,7 +213,7 @@ class PreparedRelease:
             units=setting.units,
             part=setting.part,
             epsilon=total,
-            guarantee=mechanism_selection.guarantee_sentence(total, setting),
+            guarantee=guarantee_sentence(total, setting),
             entry=LedgerEntry(self.release_cost.budget, 0, Fraction(0), Fraction(0)),
             answers=tuple(prepared_answer.frame for prepared_answer in prepared_answers),
         )
@@ -253,10 +262,10 @@ def check_plan(plan: Plan, table: Table) -> PlanCheck:
     """How a table would answer a plan: its columns are checked, its units counted where they are public; no ledger."""
     setting = _privacy_setting(plan, table)
     planned_answers = tuple(plan_answer(query_spec, setting) for query_spec in plan.queries)
-    for planned_answer in planned_answers:
-        if planned_answer.spec.extra_loss is not None:
-            with plans.name_query_in_errors(planned_answer.spec.name):
-                table.check(planned_answer.spec.query, plan.unit, plan.part)
+    for query_spec, planned_answer in zip(plan.queries, planned_answers, strict=True):
+        if planned_answer.spec.query != query_spec.query:
+            with plans.name_query_in_errors(query_spec.name):
+                planned_answer.spec.query.check(table, plan.unit, plan.part)
     return PlanCheck(
         replace(plan, queries=tuple(planned_answer.spec for planned_answer in planned_answers)),
         setting,
@@ -267,13 +276,11 @@ def check_plan(plan: Plan, table: Table) -> PlanCheck:
     )
 
 
-def plan_answer(query_spec: QuerySpec, setting: mechanism_selection.PrivacySetting) -> PlannedAnswer:
-    """How a query will be answered, its step found where an extra loss is accepted; from public things alone."""
-    query: Query = query_spec.query
+def plan_answer(query_spec: QuerySpec, setting: PrivacySetting) -> PlannedAnswer:
+    """How a query will be answered, from public things alone."""
     with plans.name_query_in_errors(query_spec.name):
-        if query_spec.extra_loss is not None and isinstance(query, Sum | Mean):
-            query = mechanism_selection.refine_grid(query, query_spec.epsilon, query_spec.extra_loss, setting)
-        selection = mechanism_selection.select_mechanism(query, query_spec.epsilon, setting)
+        query = query_spec.query.resolve(query_spec.epsilon, setting)
+        selection = query.select_mechanism(query_spec.epsilon, setting)
         error = answer_error(selection.mechanism, query, setting.unit, setting.part)
         return PlannedAnswer(replace(query_spec, query=query), selection, error)
 
@@ -309,16 +316,17 @@ def _budget_state(
     return now.spent, now.left, after.left, False
 
 
-def _privacy_setting(plan: Plan, table: Table) -> mechanism_selection.PrivacySetting:
+def _privacy_setting(plan: Plan, table: Table) -> PrivacySetting:
     for query_spec in plan.queries:
         with plans.name_query_in_errors(query_spec.name):
-            table.check(query_spec.query, plan.unit, plan.part)
+            query_spec.query.check(table, plan.unit, plan.part)
     units = table.units(plan.unit) if plan.neighbours == "replace" else None
     if units == 0:
         raise InputError(
-            "source must have rows under replace, where their number is public, got none: is it the right table?"
+            "source must have rows under replace, where their number is public, got none: is it the right table?",
+            "source",
         )
-    return mechanism_selection.PrivacySetting(plan.neighbours, plan.unit, plan.part, units)
+    return PrivacySetting(plan.neighbours, plan.unit, plan.part, units)
 
 
 def _guessed_kinds(plan: Plan, table: Table, dry_run: bool) -> dict[str, str]:
@@ -328,37 +336,36 @@ def _guessed_kinds(plan: Plan, table: Table, dry_run: bool) -> dict[str, str]:
     """
     guesses: dict[str, str] = {}
     for query_spec in plan.queries:
-        guesses |= {name: str(kind) for name, kind in table.guesses(query_spec.query, plan.unit, plan.part).items()}
+        columns = query_spec.query.used_columns(plan.unit, plan.part)
+        guesses |= {name: str(kind) for name, kind in table.guesses(columns).items()}
     if guesses and not dry_run:
         raise InputError(
-            "columns must be declared for a CSV file, or one row could decide what all others mean: "
-            f"write {plan_writer.column_kinds({**plan.source.columns, **guesses})} in [source]"
+            "columns must be declared for a CSV file, or one row could decide what all others mean",
+            "columns",
+            f"write {plan_writer.column_kinds({**plan.source.columns, **guesses})} in [source]",
         )
     return guesses
 
 
-def prepare_answer(planned_answer: PlannedAnswer, setting: mechanism_selection.PrivacySetting) -> PreparedAnswer:
+def prepare_answer(planned_answer: PlannedAnswer, setting: PrivacySetting) -> PreparedAnswer:
     """All of an answer but the draw, with the ε that its mechanism is found to have: from public things alone."""
-    query_spec, mechanism = planned_answer.spec, planned_answer.law.mechanism
-    epsilon = mechanism_selection.actual_epsilon(mechanism, query_spec.query, setting, noisy_answers.step_epsilon)
+    query_spec, query, mechanism = planned_answer.spec, planned_answer.spec.query, planned_answer.law.mechanism
+    epsilon = query.actual_epsilon(mechanism, setting)
     if epsilon > query_spec.epsilon:
         raise UndecidedError(
             f"query {query_spec.name} must not tell more than was paid for, and would: a bug in utmost"
         )
     frame = Answer(
         name=query_spec.name,
-        kind=plans.QUERY_KINDS[type(query_spec.query)],
-        where=query_spec.query.where,
+        query=query.as_released(),
         epsilon=epsilon,
         sensitivity=planned_answer.law.sensitivity,
         mechanism=mechanism,
         optimal=planned_answer.law.optimal,
         error=planned_answer.error,
-        query_content=plans.query_content(query_spec.query),
         value=0,
     )
-    draw = noisy_answers.prepare_draw(query_spec.query, planned_answer.law)
-    return PreparedAnswer(frame, draw, noisy_answers.value_room(query_spec.query, mechanism))
+    return PreparedAnswer(frame, query.prepare_draw(mechanism), query.value_room(mechanism))
 
 
 def _written_size(frame: Release) -> int:
@@ -367,7 +374,7 @@ def _written_size(frame: Release) -> int:
         return len(release_file.release_to_json(frame).encode("utf-8"))
     except ValueError:
         raise InputError(
-            "plan must have texts of Unicode characters only, got one with another: leave it out"
+            "plan must have texts of Unicode characters only, got one with another", "plan", "leave it out"
         ) from None
 
 

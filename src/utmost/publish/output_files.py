@@ -13,14 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from utmost.errors import InputError, UtmostError
-from utmost.exact.command_files import is_same_file
+from utmost.exact.files import is_same_file
 
 if TYPE_CHECKING:
     from utmost.publish.plans import Plan
 
 START_BYTES = 4096  # bytes that tell what a file is
-DATABASE_SUFFIXES = ("", ".wal")  # a source, and what DuckDB keeps beside it
-LEDGER_SUFFIXES = ("", "-journal", "-wal", "-shm")  # a ledger, and what SQLite keeps beside it
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +52,7 @@ def _is_channel(path: Path) -> bool:
 
 
 def _is_picture(path: Path) -> bool:
-    from utmost.charts.picture_marks import is_marked
+    from utmost.charts.export import is_marked
 
     with path.open("rb") as stream:
         return is_marked(stream.read(START_BYTES), path.suffix.lower())
@@ -82,8 +80,9 @@ def check_output(path: Path, option: str, kind: FileKind, inputs: Mapping[str, P
         is_replaceable = False
     if not is_replaceable:
         raise InputError(
-            f"{option} must be a new file or replace {kind.words}, got {path.name[:60]}, which is something else: "
-            "name another"
+            f"{option} must be a new file or replace {kind.words}, got {path.name[:60]}, which is something else",
+            option,
+            "name another",
         )
 
 
@@ -91,31 +90,32 @@ def check_new_output(path: Path, option: str, inputs: Mapping[str, Path]) -> Non
     """Refuse an output that is there already: nothing in it tells who wrote it."""
     check_not_input(path, option, inputs)
     if path.exists() and path.stat().st_size > 0:
-        raise InputError(f"{option} must be a new file, got {path.name[:60]}, which is there already: name another")
+        raise InputError(
+            f"{option} must be a new file, got {path.name[:60]}, which is there already", option, "name another"
+        )
 
 
 def check_not_input(path: Path, option: str, inputs: Mapping[str, Path]) -> None:
     """Refuse an output that would replace an input."""
     for name, input_path in inputs.items():
         if is_same_file(path, input_path):
-            raise InputError(f"{option} must be another file than {name}, which would be lost: name another")
+            raise InputError(f"{option} must be another file than {name}, which would be lost", option, "name another")
 
 
 def check_release_output(plan: Plan) -> None:
     """Refuse a plan whose output would replace its table, its ledger or anything that is not a release."""
     if plan.output is None:
         return
-    inputs: dict[str, Path] = {}
-    if "://" not in plan.source.location:
-        source_path = (plan.folder / plan.source.location).resolve()
-        inputs |= _files_beside(source_path, "the source", DATABASE_SUFFIXES)
-        if source_path in plan.output.resolve().parents:
-            raise InputError("output must be outside of the source, got a file in its folder: name another")
-    if "://" not in plan.ledger:
-        inputs |= _files_beside((plan.folder / plan.ledger).resolve(), "the ledger", LEDGER_SUFFIXES)
+    from utmost.data.sources import source_files
+    from utmost.ledger.stores.registry import ledger_files
+
+    table_files = source_files(plan.source, plan.folder)
+    if table_files and table_files[0] in plan.output.resolve().parents:
+        raise InputError("output must be outside of the source, got a file in its folder", "output", "name another")
+    inputs = _by_name("the source", table_files) | _by_name("the ledger", ledger_files(plan.ledger, plan.folder))
     check_output(plan.output, "output", RELEASE, inputs)
 
 
-def _files_beside(path: Path, name: str, suffixes: tuple[str, ...]) -> dict[str, Path]:
-    """A file, and those that its engine keeps beside it, by what they are."""
-    return {f"{name}{suffix}": path.with_name(path.name + suffix) for suffix in suffixes}
+def _by_name(name: str, paths: list[Path]) -> dict[str, Path]:
+    """A file, and those that its database keeps beside it, by what they are."""
+    return {f"{name}{path.name.removeprefix(paths[0].name)}": path for path in paths}

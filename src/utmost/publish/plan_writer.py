@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import date
 from fractions import Fraction
 from typing import Any
 
-from utmost.data.queries import Count, Histogram, Key, Quantile, Query
-from utmost.publish.plans import DEFAULT_LEDGER, QUERY_KINDS, Plan, QuerySpec
+from utmost.data.selection import Key
+from utmost.publish.plans import DEFAULT_LEDGER, Plan, QuerySpec
 
 BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")  # a key that TOML takes without quotes
 MAX_DECIMALS = 30  # decimals of a number that is written as one
@@ -75,25 +75,8 @@ def _toml_table(header: str, entries: Mapping[str, Any]) -> str:
 
 def _query_entries(query_spec: QuerySpec) -> dict[str, Any]:
     query = query_spec.query
-    first = {"name": query_spec.name, "kind": QUERY_KINDS[type(query)]}
-    return {
-        **first,
-        **dict(_kind_entries(query, query_spec.extra_loss)),
-        "where": query.where,
-        "epsilon": query_spec.epsilon,
-    }
-
-
-def _kind_entries(query: Query, extra: Fraction | None) -> Iterator[tuple[str, Any]]:
-    """What belongs to a query's kind."""
-    if isinstance(query, Histogram):
-        yield "keys", {column: list(values) for column, values in query.keys.items()}
-    elif not isinstance(query, Count):
-        yield from (("column", query.column), ("low", query.grid.low), ("high", query.grid.high))
-        yield ("step", query.grid.step) if extra is None else ("extra_loss", extra)
-        yield "nulls", "drop" if query.nulls is None else query.nulls
-        if isinstance(query, Quantile):
-            yield "probability", query.probability
+    first, last = {"name": query_spec.name, "kind": query.kind}, {"where": query.where, "epsilon": query_spec.epsilon}
+    return {**first, **query.plan_entries(), **last}
 
 
 def _toml_value(value: Key | Fraction | list[Any] | dict[str, Any]) -> str:

@@ -7,38 +7,24 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import date, datetime
-from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from utmost.continuous.grid_selection import common_step
-from utmost.data.partitions import Partition
-from utmost.data.queries import (
-    Count,
-    Grid,
-    Histogram,
-    Key,
-    Mean,
-    NeighbourRelation,
-    NumberTotal,
-    PrivacyUnit,
-    Quantile,
-    Query,
-    Sum,
-)
+from utmost.data.selection import NeighbourRelation, Partition, PrivacyUnit
 from utmost.data.sources import Source
 from utmost.errors import InputError
 from utmost.exact import epsilon as level_of
-from utmost.exact.plain_text import check_plain_text
-from utmost.exact.readable_file import check_no_named_pipe
-from utmost.exact.toml import parse_toml
-from utmost.ledger.records import MAX_AMOUNT_DIGITS
-from utmost.publish.field_reader import Fields, file_error_reason
+from utmost.exact.field_reader import Fields, file_error_reason
+from utmost.exact.files import check_no_named_pipe
+from utmost.exact.plain_text import check_plain_text, parse_toml
+from utmost.ledger.costs import MAX_AMOUNT_DIGITS
+from utmost.queries import registry
+from utmost.queries.keys import check_key, key_to_text
+from utmost.queries.query import Query
 
 MAX_PLAN_BYTES = 1 << 20  # bytes of a plan
 MAX_QUERIES = 1000
@@ -48,16 +34,11 @@ DEFAULT_LEDGER = "ledger.sqlite"
 
 @dataclass(frozen=True, slots=True)
 class QuerySpec:
-    """One query of a plan: its name, what it may cost, and what it asks.
-
-    A sum or a mean may say what extra loss is accepted instead of its step. It then has the coarsest grid there is,
-    until the number of rows is known and `mechanism_selection.refine_grid` gives it the step.
-    """
+    """One query of a plan: its name, what it may cost, and what it asks."""
 
     name: str
     epsilon: Fraction
     query: Query
-    extra_loss: Fraction | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +73,10 @@ def read_plan(path: str | Path) -> Plan:
         text = raw.decode("utf-8")
     except (OSError, ValueError) as problem:
         raise InputError(
-            f"plan must name a readable text file, got {plan_path.name}: {file_error_reason(problem)}"
+            f"plan must name a readable text file, got {plan_path.name}: {file_error_reason(problem)}", "plan"
         ) from None
     if len(raw) > MAX_PLAN_BYTES:
-        raise InputError(f"plan must be at most {MAX_PLAN_BYTES >> 20} MiB, got a larger file")
+        raise InputError(f"plan must be at most {MAX_PLAN_BYTES >> 20} MiB, got a larger file", "plan")
     plan = parse_plan(text, plan_path.absolute().parent)
     return replace(plan, output=plan.output or plan.folder / f"{plan_path.stem}.release.json")
 
@@ -121,7 +102,7 @@ def parse_plan(text: str, folder: Path | None = None) -> Plan:
     except InputError:
         raise
     except (ValueError, RecursionError) as problem:
-        raise InputError(f"plan must be TOML: {_shorten(str(problem))}") from None
+        raise InputError(f"plan must be TOML: {_shorten(str(problem))}", "plan") from None
     return plan_from_mapping(content, folder)
 
 
@@ -150,7 +131,9 @@ def _parse_neighbours(word: str) -> NeighbourRelation:
     try:
         return NeighbourRelation(word)
     except ValueError:
-        raise InputError(f'neighbours must be "replace" or "add-remove", got "{_shorten(word)}"') from None
+        raise InputError(
+            f'neighbours must be "replace" or "add-remove", got "{_shorten(word)}"', "neighbours"
+        ) from None
 
 
 def _parse_source(fields: Fields) -> dict[str, Any]:
@@ -171,153 +154,55 @@ def _parse_unit(fields: Fields) -> PrivacyUnit:
 def _parse_part(fields: Fields | None) -> Partition | None:
     if fields is None:
         return None
-    part = Partition(fields.text("column"), check_key(fields.value("equals"), "part equals"))
+    part = Partition(fields.text("column"), check_key(fields.value("equals"), "part equals", "part.equals"))
     fields.finish()
     return part
 
 
 def _parse_queries(tables: list[Fields]) -> tuple[QuerySpec, ...]:
     if not 1 <= len(tables) <= MAX_QUERIES:
-        raise InputError(f"plan must have from 1 to {MAX_QUERIES} queries, got {len(tables)}: add [[query]] tables")
+        raise InputError(
+            f"plan must have from 1 to {MAX_QUERIES} queries, got {len(tables)}", "query", "add [[query]] tables"
+        )
     queries = tuple(_parse_query(fields) for fields in tables)
     names = [query_spec.name for query_spec in queries]
     for name in names:
         if names.count(name) > 1:
-            raise InputError(f'query names must differ, got "{name}" twice')
+            raise InputError(f'query names must differ, got "{name}" twice', "query")
     return queries
 
 
 def _parse_query(fields: Fields) -> QuerySpec:
     name = parse_query_name(fields)
     query_fields = fields.with_label(f'query "{name}"')
-    kind = query_fields.text("kind")
-    if kind not in _QUERY_PARSERS:
-        raise InputError(
-            f'{query_fields.label}: kind must be one of {", ".join(_QUERY_PARSERS)}, got "{_shorten(kind)}"'
-        )
+    kind = registry.parse_kind(query_fields)
     epsilon = parse_epsilon(query_fields)
     with name_query_in_errors(name):
-        query = _QUERY_PARSERS[kind](query_fields)
-    extra = (
-        _positive_number(query_fields, "extra_loss")
-        if isinstance(query, NumberTotal) and _has_extra_loss(query_fields)
-        else None
-    )
+        query = kind.parse(query_fields)
     query_fields.finish()
-    return QuerySpec(name, epsilon, query, extra)
+    return QuerySpec(name, epsilon, query)
 
 
 def parse_query_name(fields: Fields) -> str:
     """The name of a query in a table of a plan or a release: two that look alike differ in characters one can see."""
     name = fields.text("name")
     if not name.isprintable() or not 1 <= len(name) <= MAX_NAME_CHARS:
-        raise InputError(f"query name must be 1 to {MAX_NAME_CHARS} printable characters")
+        raise InputError(f"query name must be 1 to {MAX_NAME_CHARS} printable characters", "name")
     return str(name)
-
-
-def _positive_number(fields: Fields, key: str) -> Fraction:
-    value = fields.number(key)
-    if not value > 0:
-        raise InputError(f"{fields.label}: {key} must be > 0, got {value}")
-    return value
 
 
 def parse_epsilon(fields: Fields) -> Fraction:
     """The ε of a query: a number > 0 that a ledger can hold."""
-    value = _positive_number(fields, "epsilon")
+    value = fields.number("epsilon")
+    if not value > 0:
+        raise fields.error("epsilon", f"must be > 0, got {value}")
     if max(value.numerator, value.denominator) >= 10**MAX_AMOUNT_DIGITS:
-        raise InputError(f"{fields.label}: epsilon must be a number of at most {MAX_AMOUNT_DIGITS} digits: round it")
+        raise fields.error("epsilon", f"must be a number of at most {MAX_AMOUNT_DIGITS} digits", "round it")
     try:
         level_of(value)
     except InputError as problem:
-        raise InputError(f"{fields.label}: {problem}") from None
+        raise fields.locate(problem, "epsilon") from None
     return value
-
-
-def _parse_grid(fields: Fields) -> Grid:
-    return Grid(fields.number("low"), fields.number("high"), fields.number("step"))
-
-
-def _has_extra_loss(fields: Fields) -> bool:
-    """Does a sum or a mean say what extra loss is accepted."""
-    return fields.raw("extra_loss", None) is not None
-
-
-def _parse_total_grid(fields: Fields) -> Grid:
-    """The grid of a sum or a mean: of its step, or the coarsest one where the step follows from the extra loss."""
-    has_step = fields.raw("step", None) is not None
-    if has_step == _has_extra_loss(fields):
-        raise InputError(
-            f"{fields.label}: step or extra_loss must be given, one of the two: a step, or the loss that rounding to "
-            "the step it finds may add"
-        )
-    if has_step:
-        return _parse_grid(fields)
-    low, high = fields.number("low"), fields.number("high")
-    return Grid(low, high, common_step(low, high))
-
-
-def _parse_nulls(fields: Fields) -> Fraction | None:
-    return None if fields.raw("nulls") == "drop" else fields.number("nulls", ' or "drop"')
-
-
-def _parse_count(fields: Fields) -> Count:
-    return Count(fields.text("where", None))
-
-
-def _parse_histogram(fields: Fields) -> Histogram:
-    key_fields = fields.table("keys")
-    keys = {
-        column: tuple(check_key(value, f"keys of {column}") for value in key_fields.items(column))
-        for column in key_fields.columns()
-    }
-    return Histogram(keys, fields.text("where", None))
-
-
-def _parse_sum(fields: Fields) -> Sum:
-    return Sum(fields.text("column"), _parse_total_grid(fields), _parse_nulls(fields), fields.text("where", None))
-
-
-def _parse_mean(fields: Fields) -> Mean:
-    return Mean(fields.text("column"), _parse_total_grid(fields), _parse_nulls(fields), fields.text("where", None))
-
-
-def _parse_quantile(fields: Fields) -> Quantile:
-    probability = fields.number("probability")
-    return Quantile(
-        fields.text("column"), _parse_grid(fields), probability, _parse_nulls(fields), fields.text("where", None)
-    )
-
-
-_QUERY_PARSERS: dict[str, Callable[[Fields], Query]] = {
-    "count": _parse_count,
-    "histogram": _parse_histogram,
-    "sum": _parse_sum,
-    "mean": _parse_mean,
-    "quantile": _parse_quantile,
-}
-
-
-def parse_total(kind: str, fields: Fields) -> Sum | Mean | Quantile:
-    """The sum, mean or quantile in a table of a plan or a release."""
-    query = _QUERY_PARSERS[kind](fields)
-    assert isinstance(query, Sum | Mean | Quantile)
-    return query
-
-
-QUERY_KINDS: dict[type, str] = {Count: "count", Histogram: "histogram", Sum: "sum", Mean: "mean", Quantile: "quantile"}
-
-
-def check_key(value: object, name: str) -> Key:
-    """A public key: a text, a whole number, a truth value or a date."""
-    if isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, date) and not isinstance(value, datetime):
-        return value
-    type_text = "a number with a point" if isinstance(value, Decimal | float) else "something else"
-    raise InputError(
-        f"{name} must be texts, whole numbers, true or false, or dates, got {type_text}: use where for the rest"
-    )
 
 
 def load_plan(plan: Plan | Mapping[str, Any] | str | Path) -> Plan:
@@ -333,31 +218,7 @@ def name_query_in_errors(name: str) -> Iterator[None]:
     try:
         yield
     except InputError as problem:
-        prefix = f'query "{name}"'
-        raise problem if str(problem).startswith(prefix) else InputError(f"{prefix}: {problem}") from None
-
-
-def query_content(query: Query) -> dict[str, Any]:
-    """What belongs to a query's kind, as a release has it."""
-    if isinstance(query, Histogram):
-        keys = {column: [key_to_json(value) for value in values] for column, values in query.keys.items()}
-        return {"keys": keys, "cells": [[key_to_json(value) for value in cell] for cell in query.cells]}
-    if isinstance(query, Count):
-        return {}
-    grid, nulls = query.grid, "drop" if query.nulls is None else str(query.nulls)
-    bounds = {name: str(value) for name, value in (("low", grid.low), ("high", grid.high), ("step", grid.step))}
-    share = {"probability": str(query.probability)} if isinstance(query, Quantile) else {}
-    return {"column": query.column, **bounds, "nulls": nulls, **share}
-
-
-def key_to_json(value: Key) -> Any:
-    """A key as JSON has it; a date is a table with one entry, so that it is not taken for a text."""
-    return {"date": value.isoformat()} if isinstance(value, date) else value
-
-
-def key_to_text(value: Key) -> str:
-    """A key as one text, different for each type."""
-    return json.dumps(key_to_json(value), ensure_ascii=False)
+        raise problem.within(f'query "{name}"') from None
 
 
 def plan_digest(plan: Plan) -> str:
@@ -372,10 +233,10 @@ def plan_digest(plan: Plan) -> str:
         "queries": [
             [
                 query_spec.name,
-                QUERY_KINDS[type(query_spec.query)],
+                query_spec.query.kind,
                 str(query_spec.epsilon),
                 query_spec.query.where,
-                query_content(query_spec.query),
+                query_spec.query.content(),
             ]
             for query_spec in plan.queries
         ],

@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import date
-from fractions import Fraction
-from itertools import product
-from typing import Any
-
-from utmost.data.partitions import Partition
-from utmost.data.queries import Count, Histogram, Key, NeighbourRelation, PrivacyUnit, Query
+from utmost.data.selection import NeighbourRelation, Partition, PrivacyUnit
 from utmost.errors import InputError
+from utmost.exact.field_reader import Fields
 from utmost.publish import plans, release_consistency
-from utmost.publish.field_reader import Fields
-from utmost.publish.mechanism_selection import PrivacySetting
-from utmost.publish.release_consistency import ALTERED, Statement
-from utmost.publish.release_model import (
-    Answer,
-    ChoiceMechanism,
-    DataOrigin,
-    LatticeMechanism,
-    LedgerEntry,
-    Mechanism,
-    RatioMechanism,
-    Release,
-)
+from utmost.publish.release_consistency import Statement
+from utmost.publish.release_model import Answer, DataOrigin, LedgerEntry, Release
+from utmost.queries import registry
+from utmost.queries.answer_mechanisms.registry import parse_mechanism
+from utmost.queries.keys import key_from_json
+from utmost.queries.privacy_setting import PrivacySetting
+from utmost.queries.query import ALTERED
 
 MAX_ERROR = 10**300
 TOP_KEYS = ("title", "library", "source", "unit", "neighbours", "units", "part", "guarantee", "ledger", "queries")
@@ -55,7 +44,7 @@ def decode_release(top: Fields) -> Release:
     for fields in (top, source, entry, guarantee):
         fields.finish()
     if not release.answers or len({answer.name for answer in release}) < len(release):
-        raise InputError("release: queries must be at least one, each of its own name")
+        raise InputError("queries must be at least one, each of its own name", "queries", context="release")
     return release_consistency.with_computed_guarantee(release, setting)
 
 
@@ -63,14 +52,18 @@ def _query_tables(top: Fields) -> list[Fields]:
     """The tables of the queries, at most as many as a plan may have."""
     tables = top.tables("queries")
     if len(tables) > plans.MAX_QUERIES:
-        raise InputError(f"release: queries must be at most {plans.MAX_QUERIES}, got {len(tables)}: {ALTERED}")
+        raise InputError(
+            f"queries must be at most {plans.MAX_QUERIES}, got {len(tables)}", "queries", ALTERED, context="release"
+        )
     return tables
 
 
 def _read_entry(fields: Fields) -> LedgerEntry:
     entry = LedgerEntry(fields.text("budget"), fields.integer("entry"), fields.number("spent"), fields.number("left"))
     if entry.number < 1 or entry.spent < 0 or entry.left < 0:
-        raise InputError(f"release: ledger must have an entry from 1, spent and left from 0, got less: {ALTERED}")
+        raise InputError(
+            "ledger must have an entry from 1, spent and left from 0, got less", "ledger", ALTERED, context="release"
+        )
     return entry
 
 
@@ -84,7 +77,7 @@ def _read_setting(top: Fields) -> PrivacySetting:
     fields.finish()
     part = None
     if part_fields is not None:
-        part = Partition(part_fields.text("column"), parse_key(part_fields.value("equals")))
+        part = Partition(part_fields.text("column"), key_from_json(part_fields.value("equals")))
         part_fields.finish()
     setting = PrivacySetting(_parse_neighbours(top.text("neighbours")), unit, part, _optional_integer(top, "units"))
     release_consistency.check_units(setting)
@@ -95,7 +88,7 @@ def _parse_neighbours(word: str) -> NeighbourRelation:
     try:
         return NeighbourRelation(word)
     except ValueError:
-        raise InputError('release: neighbours must be "replace" or "add-remove"') from None
+        raise InputError('neighbours must be "replace" or "add-remove"', "neighbours", context="release") from None
 
 
 def _optional_text(fields: Fields, key: str) -> str | None:
@@ -109,115 +102,30 @@ def _optional_integer(fields: Fields, key: str) -> int | None:
 def _read_answer(fields: Fields, setting: PrivacySetting) -> Answer:
     name = plans.parse_query_name(fields)
     labelled_fields = fields.with_label(f'release: query "{name[:60]}"')
-    kind = labelled_fields.text("kind")
-    if kind not in KINDS:
-        raise InputError(f"{labelled_fields.label}: kind must be one of {', '.join(KINDS)}")
+    kind = registry.parse_kind(labelled_fields)
     _check_error(labelled_fields.table("error"))
     labelled_fields.text("optimal")
-    query = _read_query(kind, labelled_fields)
+    query = kind.parse_content(labelled_fields)
     statement = Statement(
         query,
         plans.parse_epsilon(labelled_fields),
         labelled_fields.integer("sensitivity"),
-        _read_mechanism(labelled_fields.table("mechanism")),
+        parse_mechanism(labelled_fields.table("mechanism")),
+        query.read_drawn(labelled_fields),
     )
-    answer = release_consistency.computed_answer(name, statement, setting, **_read_results(labelled_fields, kind))
     labelled_fields.finish()
-    return answer
-
-
-def _read_results(fields: Fields, kind: str) -> dict[str, Any]:
-    """What was drawn: the value, and the parts or the position that it comes from."""
-    parts = fields.table("parts", None)
-    results = {
-        "value": _read_value(fields, kind),
-        "parts": None if parts is None else (parts.integer("total"), parts.integer("rows")),
-        "position": _optional_integer(fields, "position"),
-    }
-    if parts is not None:
-        parts.finish()
-    return results
-
-
-def _read_query(kind: str, fields: Fields) -> Query:
-    where = _optional_text(fields, "where")
-    if kind == "count":
-        return Count(where)
-    if kind != "histogram":
-        return plans.parse_total(kind, fields)
-    key_fields = fields.table("keys")
-    keys = {column: tuple(map(parse_key, key_fields.items(column))) for column in key_fields.columns()}
-    if not _are_combinations(fields.items("cells"), [key_fields.items(column) for column in keys]):
-        raise InputError(f"{fields.label}: cells must be the combinations of its keys, got others: {ALTERED}")
-    return Histogram(keys, where)
-
-
-def _are_combinations(cells: list[Any], keys: list[list[Any]]) -> bool:
-    """Are cells the combinations of the keys of each column. As soon as they are not, no further one is made."""
-    number = 1
-    for values in keys:
-        number *= len(values)
-        if number > len(cells):
-            return False
-    return number == len(cells) and all(cell == list(keys) for cell, keys in zip(cells, product(*keys), strict=True))
-
-
-KINDS = tuple(plans.QUERY_KINDS.values())
-
-
-def _read_value(fields: Fields, kind: str) -> int | Fraction | tuple[int, ...]:
-    if kind == "count":
-        return int(fields.integer("value"))
-    if kind != "histogram":
-        return fields.number("value")
-    cells = fields.items("value")
-    if not all(isinstance(cell, int) and not isinstance(cell, bool) for cell in cells):
-        raise InputError("release: the value of a histogram must be a list of whole numbers")
-    return tuple(cells)
+    return release_consistency.computed_answer(name, statement, setting)
 
 
 def _check_error(fields: Fields) -> None:
     """Refuse an error that is none; what is shown is computed from the mechanism."""
     expected, half = fields.raw("expected"), fields.raw("half_width_95")
     if isinstance(expected, bool) or not isinstance(expected, int | float) or not abs(expected) <= MAX_ERROR:
-        raise InputError("release: expected must be a number, and one that a double holds")
+        raise InputError("expected must be a number, and one that a double holds", "expected", context="release")
     if not isinstance(half, float):
         half = fields.number("half_width_95")
     if not abs(half) <= MAX_ERROR:
-        raise InputError("release: half_width_95 must be a number that a double holds")
+        raise InputError("half_width_95 must be a number that a double holds", "half_width_95", context="release")
     fields.text("words")
     fields.truth("over_rows")
     fields.finish()
-
-
-def _read_mechanism(fields: Fields) -> Mechanism:
-    name = fields.text("name")
-    if name == "exponential":
-        mechanism: Mechanism = ChoiceMechanism(fields.number("rate"), fields.integer("candidates"))
-    elif name == "ratio":
-        mechanism = RatioMechanism(_read_lattice(fields.table("total")), _read_lattice(fields.table("rows")))
-    else:
-        return _read_lattice(fields)
-    fields.finish()
-    return mechanism
-
-
-def _read_lattice(fields: Fields) -> LatticeMechanism:
-    if fields.text("name") != "geometric":
-        raise InputError("release: mechanism must be geometric, ratio or exponential")
-    bounds = _optional_integer(fields, "low"), _optional_integer(fields, "high")
-    mechanism = LatticeMechanism(fields.number("epsilon"), *bounds, fields.number("origin"), fields.number("unit"))
-    fields.finish()
-    return mechanism
-
-
-def parse_key(value: object) -> Key:
-    """The same, read back."""
-    if isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, dict) and list(value) == ["date"]:
-        try:
-            return date.fromisoformat(str(value["date"]))
-        except ValueError:
-            pass
-    raise InputError('release: a key must be a text, a whole number, true or false, or {"date": "2020-01-31"}')

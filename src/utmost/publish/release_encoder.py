@@ -5,9 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from utmost.data.partitions import Partition
-from utmost.publish.plans import key_to_json
-from utmost.publish.release_model import SCHEMA, Answer, ChoiceMechanism, ErrorLaw, Mechanism, RatioMechanism, Release
+from utmost.data.selection import Partition
+from utmost.publish.release_model import SCHEMA, Answer, Release
+from utmost.queries.answer_mechanisms.mechanism import ErrorLaw
+from utmost.queries.keys import key_to_json
+from utmost.queries.query import drawn_content
 
 
 def release_content(release: Release) -> dict[str, Any]:
@@ -38,29 +40,18 @@ def part_content(part: Partition | None) -> dict[str, Any] | None:
 
 
 def _answer_content(answer: Answer) -> dict[str, Any]:
-    content = {
+    return {
         "name": answer.name,
-        "kind": answer.kind,
-        "where": answer.where,
+        "kind": answer.query.kind,
+        "where": answer.query.where,
         "epsilon": str(answer.epsilon),
         "sensitivity": answer.sensitivity,
-        **answer.query_content,
-        "mechanism": mechanism_content(answer.mechanism),
+        **answer.query.content(),
+        "mechanism": answer.mechanism.content(),
         "optimal": answer.optimal,
         "error": error_content(answer.error),
-        "value": _value_content(answer),
+        **drawn_content(answer.drawn),
     }
-    if answer.parts is not None:
-        content["parts"] = {"total": answer.parts[0], "rows": answer.parts[1]}
-    if answer.position is not None:
-        content["position"] = answer.position
-    return content
-
-
-def _value_content(answer: Answer) -> Any:
-    if isinstance(answer.value, tuple):
-        return list(answer.value)
-    return answer.value if isinstance(answer.value, int) else str(answer.value)
 
 
 def error_content(error: ErrorLaw) -> dict[str, Any]:
@@ -68,19 +59,3 @@ def error_content(error: ErrorLaw) -> dict[str, Any]:
     half = error.half_width
     width = str(half) if isinstance(half, Fraction) else half
     return {"expected": error.expected, "half_width_95": width, "over_rows": error.over_rows, "words": error.words}
-
-
-def mechanism_content(mechanism: Mechanism) -> dict[str, Any]:
-    """A mechanism as JSON has it."""
-    if isinstance(mechanism, ChoiceMechanism):
-        return {"name": "exponential", "rate": str(mechanism.rate), "candidates": mechanism.candidates}
-    if isinstance(mechanism, RatioMechanism):
-        return {"name": "ratio", "total": mechanism_content(mechanism.total), "rows": mechanism_content(mechanism.rows)}
-    bounds = {"low": mechanism.low, "high": mechanism.high}
-    return {
-        "name": "geometric",
-        "epsilon": str(mechanism.epsilon),
-        **bounds,
-        "origin": str(mechanism.origin),
-        "unit": str(mechanism.unit),
-    }

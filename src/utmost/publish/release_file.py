@@ -15,18 +15,18 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from utmost.data.queries import MAX_HISTOGRAM_CELLS
+from utmost.data.cells import MAX_CELLS
 from utmost.errors import InputError
+from utmost.exact.field_reader import Fields, file_error_reason
+from utmost.exact.files import check_no_named_pipe
 from utmost.exact.plain_text import check_plain_text
-from utmost.exact.readable_file import check_no_named_pipe
 from utmost.publish import release_decoder
-from utmost.publish.field_reader import Fields, file_error_reason
 from utmost.publish.release_encoder import release_content
 from utmost.publish.release_model import SCHEMA, Release
 
 MAX_RELEASE_BYTES = 1 << 28  # bytes
 MAX_INTEGER_DIGITS = 1000  # digits
-MAX_ENTRIES = MAX_HISTOGRAM_CELLS  # of a list or a table
+MAX_ENTRIES = MAX_CELLS  # of a list or a table
 MAX_DEPTH = 10  # of tables and lists in each other
 NO_RESERVATION = (errno.EINVAL, errno.EOPNOTSUPP, errno.ENOSYS)  # of a file system that cannot set room aside
 
@@ -44,11 +44,11 @@ def read_release(path: str | Path) -> Release:
         with release_path.open("rb") as stream:
             raw = stream.read(MAX_RELEASE_BYTES + 1)
         if len(raw) > MAX_RELEASE_BYTES:
-            raise InputError(f"release must be at most {MAX_RELEASE_BYTES >> 20} MiB, got a larger file")
+            raise InputError(f"release must be at most {MAX_RELEASE_BYTES >> 20} MiB, got a larger file", "release")
         return parse_release(raw.decode("utf-8-sig"))
     except (OSError, UnicodeDecodeError) as problem:
         raise InputError(
-            f"release must name a readable text file, got {release_path.name}: {file_error_reason(problem)}"
+            f"release must name a readable text file, got {release_path.name}: {file_error_reason(problem)}", "release"
         ) from None
 
 
@@ -62,7 +62,7 @@ def parse_release(document: str) -> Release:
         raise
     except (ValueError, RecursionError):
         raise InputError(
-            "release must be a JSON document written by utmost release, got text that is not JSON"
+            "release must be a JSON document written by utmost release, got text that is not JSON", "release"
         ) from None
     return release_from_content(content)
 
@@ -70,10 +70,12 @@ def parse_release(document: str) -> Release:
 def release_from_content(content: object) -> Release:
     """The release in a JSON document that was parsed already."""
     if not isinstance(content, dict) or not isinstance(content.get("schema"), str):
-        raise InputError("release must be a document written by utmost release, got JSON without its schema")
+        raise InputError("release must be a document written by utmost release, got JSON without its schema", "release")
     if content["schema"] != SCHEMA:
         schema = content["schema"][:40]
-        raise InputError(f'release must be of schema {SCHEMA}, got "{schema}": read it with the version that wrote it')
+        raise InputError(
+            f'release must be of schema {SCHEMA}, got "{schema}"', "release", "read it with the version that wrote it"
+        )
     _check_size(content)
     check_plain_text(content, "release")
     return release_decoder.decode_release(Fields(content, "release"))
@@ -83,8 +85,9 @@ def _check_size(content: Any, depth: int = 0) -> None:
     """Refuse what is longer or deeper than any release, before anything looks at each entry."""
     if depth > MAX_DEPTH or len(content) > MAX_ENTRIES:
         raise InputError(
-            f"release must have lists and tables of at most {MAX_ENTRIES} entries, {MAX_DEPTH} deep, got others: "
-            "ask for the file that utmost release wrote"
+            f"release must have lists and tables of at most {MAX_ENTRIES} entries, {MAX_DEPTH} deep, got others",
+            "release",
+            "ask for the file that utmost release wrote",
         )
     for entry in content.values() if isinstance(content, dict) else content:
         if isinstance(entry, dict | list):
@@ -95,7 +98,7 @@ def _parse_table(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """A table, each of whose keys is there once: of two, readers would not agree on which holds."""
     table = dict(pairs)
     if len(table) < len(pairs):
-        raise InputError("release must have each key of a table once, got one twice: take one of them out")
+        raise InputError("release must have each key of a table once, got one twice", "release", "take one of them out")
     return table
 
 
@@ -129,7 +132,9 @@ class ReservedFile:
     def __enter__(self) -> ReservedFile:
         """Make the temporary file, or say why it cannot be made."""
         if self.path.is_symlink() or (self.path.exists() and not self.path.is_file()):
-            raise InputError(f"output must be a file, got {self.path.name[:60]}, which is something else: name another")
+            raise InputError(
+                f"output must be a file, got {self.path.name[:60]}, which is something else", "output", "name another"
+            )
         try:
             self._temporary_file = _make_temporary_file(self.path.parent)
             _set_room_aside(self._temporary_file, self.size)
@@ -137,7 +142,8 @@ class ReservedFile:
             self.__exit__()
             raise InputError(
                 f"output must be in a folder that can be written to, got {self.path.name[:60]}: "
-                f"{file_error_reason(problem)}"
+                f"{file_error_reason(problem)}",
+                "output",
             ) from None
         return self
 

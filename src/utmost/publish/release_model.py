@@ -11,96 +11,63 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from utmost.errors import InputError
+from utmost.notebook import report_html
+from utmost.queries.answer_mechanisms.mechanism import AnswerMechanism, AnswerValue, Drawn, ErrorLaw
 
 if TYPE_CHECKING:
     from utmost.consumer.losses import Loss
     from utmost.consumer.priors import Prior
-    from utmost.data.partitions import Partition
-    from utmost.data.queries import NeighbourRelation, PrivacyUnit
+    from utmost.data.selection import NeighbourRelation, Partition, PrivacyUnit
     from utmost.publish.estimate import Estimate
+    from utmost.queries.query import Query
 
 SCHEMA = "utmost-release/1"
 
 
 @dataclass(frozen=True, slots=True)
-class LatticeMechanism:
-    """Two-sided geometric noise on whole numbers y, which stand for origin + unit·y.
-
-    Pr[y | x] ∝ e^(−epsilon·|x − y|); an end that is given absorbs what lies beyond it (GRS12 Ex. 2.1, 2.2).
-    """
-
-    epsilon: Fraction
-    low: int | None
-    high: int | None
-    origin: Fraction = Fraction(0)
-    unit: Fraction = Fraction(1)
-
-    def value(self, number: int) -> Fraction:
-        """What a number of the lattice stands for."""
-        return self.origin + self.unit * number
-
-    def number(self, value: Fraction) -> int:
-        """The number of the lattice that stands for a value."""
-        number = (value - self.origin) / self.unit
-        if number.denominator != 1:
-            raise InputError("a value of this release must be on its mechanism's lattice")
-        return int(number)
-
-
-@dataclass(frozen=True, slots=True)
-class RatioMechanism:
-    """A mean from a noisy total and a noisy number of rows: total.origin + total.unit·(total/rows).
-
-    The total counts each row's distance from the middle of the grid in half steps, so that a row moves it by at most N.
-    """
-
-    total: LatticeMechanism
-    rows: LatticeMechanism
-
-
-@dataclass(frozen=True, slots=True)
-class ChoiceMechanism:
-    """The exponential mechanism over `candidates` grid positions: Pr[j] ∝ e^(−rate·loss_j)."""
-
-    rate: Fraction
-    candidates: int
-
-
-Mechanism = LatticeMechanism | RatioMechanism | ChoiceMechanism
-
-
-@dataclass(frozen=True, slots=True)
-class ErrorLaw:
-    """How far off an answer will be, known before anything is drawn.
-
-    `expected` absolute error and the `half_width` of a 95 % interval, in the value's unit (for a quantile: in rows of
-    rank). For a ratio both are to be divided by the number of rows (`over_rows`), which is not public. `target` is
-    what it is the distance from, in words: with contributions bounded or values clamped not the number in the table.
-    """
-
-    expected: float
-    half_width: Fraction | float
-    words: str
-    over_rows: bool = False
-    target: str = "the true number"
-
-
-@dataclass(frozen=True, slots=True)
 class Answer:
-    """One query of a release with its answer. `query_content` holds what belongs to its kind: column, bounds, keys."""
+    """One query of a release with its answer. `details` is what else was drawn, as the release file has it."""
 
     name: str
-    kind: str
-    where: str | None
+    query: Query
     epsilon: Fraction
     sensitivity: int
-    mechanism: Mechanism
+    mechanism: AnswerMechanism
     optimal: str
     error: ErrorLaw
-    value: int | Fraction | tuple[int, ...]
-    query_content: Mapping[str, Any] = field(default_factory=dict)
-    parts: tuple[int, int] | None = None
-    position: int | None = None
+    value: AnswerValue
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def kind(self) -> str:
+        """The kind of the query."""
+        return self.query.kind
+
+    @property
+    def where(self) -> str | None:
+        """The predicate that its rows satisfy."""
+        return self.query.where
+
+    @property
+    def query_content(self) -> Mapping[str, Any]:
+        """What belongs to its kind: column, bounds, keys."""
+        return self.query.content()
+
+    @property
+    def parts(self) -> tuple[int, int] | None:
+        """The noisy total and number of rows that a mean is the ratio of; None for other answers."""
+        parts = self.details.get("parts")
+        return None if parts is None else (parts["total"], parts["rows"])
+
+    @property
+    def position(self) -> int | None:
+        """The position of a quantile on its grid; None for other answers."""
+        return self.details.get("position")
+
+    @property
+    def drawn(self) -> Drawn:
+        """What was drawn."""
+        return Drawn(self.value, self.details)
 
     def estimate(self, prior: Prior | str, loss: Loss | str, **options: Any) -> Estimate:
         """The best reading of this answer for a consumer with this prior and loss."""
@@ -149,7 +116,7 @@ class Release:
         for answer in self.answers:
             if answer.name == name:
                 return answer
-        raise InputError(f"query must be one of {', '.join(a.name for a in self.answers)}, got {name[:60]}")
+        raise InputError(f"query must be one of {', '.join(a.name for a in self.answers)}, got {name[:60]}", "query")
 
     def __iter__(self) -> Iterator[Answer]:
         """The answers in the order of the plan."""
@@ -166,6 +133,4 @@ class Release:
         return f"<Release of ε {self.epsilon}, {self.neighbours}: {names}{more}>"
 
     def _repr_html_(self) -> str:
-        from utmost.publish.notebook_html import release_html
-
-        return release_html(self)
+        return report_html(self, "release")

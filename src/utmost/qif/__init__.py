@@ -14,10 +14,16 @@ from utmost.qif.leakage_measures import (
     Measure,
     Shannon,
     bayes,
+    best_remap,
+    best_strategy,
     guessing,
     leakage,
     min_entropy,
+    posterior_uncertainty,
+    posterior_vulnerability,
     shannon,
+    uncertainty,
+    vulnerability,
 )
 from utmost.qif.optimal_transport import (
     TransportPlan,
@@ -27,15 +33,7 @@ from utmost.qif.optimal_transport import (
     refining_move,
 )
 from utmost.qif.refinement import Refinement, refinement
-from utmost.qif.refinement_witness import Witness
-from utmost.qif.vulnerability import (
-    best_remap,
-    best_strategy,
-    posterior_uncertainty,
-    posterior_vulnerability,
-    uncertainty,
-    vulnerability,
-)
+from utmost.qif.refinement_programs import Witness
 
 __all__ = [
     "Capacity",

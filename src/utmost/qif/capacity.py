@@ -14,8 +14,8 @@ from utmost.channel import Channel, Matrix, Mechanism
 from utmost.errors import InputError
 from utmost.exact import Number, sign
 from utmost.qif.input_checks import PriorLike, TableLike, check_table, check_weights, exact_channel, object_array
+from utmost.qif.leakage_measures import posterior_vulnerability, vulnerability
 from utmost.qif.rational_functions import add_exact
-from utmost.qif.vulnerability import posterior_vulnerability, vulnerability
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,7 +73,9 @@ def miracle_multiplicative(prior: PriorLike, gain: TableLike, channel: Channel |
     """
     gains = _gain_matrix(prior, gain)
     if any(sign(value) < 0 for value in gains.flat):
-        raise InputError("gain must be >= 0 in every entry for the multiplicative theorem, got less: add a constant")
+        raise InputError(
+            "gain must be >= 0 in every entry for the multiplicative theorem, got less", "gain", "add a constant"
+        )
     before, after = vulnerability(prior, gains), posterior_vulnerability(prior, gains, channel)
     bound = capacity(channel).multiplicative.value
     return Miracle(after / before if before else Fraction(1), bound, after <= bound * before)
@@ -89,7 +91,9 @@ def miracle_additive(prior: PriorLike, gain: TableLike, channel: Channel | Mecha
     gains = _gain_matrix(prior, gain)
     before, after = vulnerability(prior, gains), posterior_vulnerability(prior, gains, channel)
     if any(value > 1 for value in gains.flat) or sign(before) < 0:
-        raise InputError("gain must be <= 1 and its vulnerability >= 0 for the additive theorem, got others: scale it")
+        raise InputError(
+            "gain must be <= 1 and its vulnerability >= 0 for the additive theorem, got others", "gain", "scale it"
+        )
     bound = capacity(channel).additive.value
     return Miracle(after - before, bound, after - before <= bound)
 

@@ -1,4 +1,4 @@
-"""B = A·R with R ≥ 0: find an R and multiply it out, or a consumer to whom B is worth more than A.
+"""Solve B = A·R with R ≥ 0: find R and check the product, or find a consumer to whom B is worth more than A.
 
 Rows of R sum to 1. Where A's columns are independent there is one candidate (FMPD23 §II-B, b) and linear algebra
 decides; else a linear program does. What a solver returns is a guess: an R is accepted when A·R = B exactly, a
@@ -26,8 +26,7 @@ from utmost.qif.linear_systems import (
     solve_system,
 )
 from utmost.qif.rational_functions import add_exact
-from utmost.qif.refinement_programs import cone_program, distance_program, free_entries, slack_program
-from utmost.qif.refinement_witness import Witness, witness
+from utmost.qif.refinement_programs import Witness, cone_program, distance_program, free_entries, slack_program, witness
 
 PRECISION_BITS = (64, 256, 1024)  # bits of the fractions that stand for irrational numbers in a guess
 MAX_SIMPLE_DENOMINATOR = 1000  # of the entries of a simple R
@@ -173,8 +172,8 @@ def _factor_exactly(a: Matrix, b: Matrix) -> Matrix | Witness:
     """The program's exact optimum: at 0 it is an R, above 0 its multipliers are a gain."""
     certificate = certified_optimum(distance_program(a, b))
     if certificate.upper == 0:
-        return np.array(certificate.x[: a.shape[1] * b.shape[1]], dtype=object).reshape(a.shape[1], -1)
-    result = witness(_gain_from_multipliers(certificate.y, b), a, b)
+        return np.array(certificate.proof.x[: a.shape[1] * b.shape[1]], dtype=object).reshape(a.shape[1], -1)
+    result = witness(_gain_from_multipliers(certificate.proof.y, b), a, b)
     if result is None:
         raise SolverError("whether the second channel refines the first could not be certified: merge some outputs")
     return result

@@ -13,7 +13,7 @@ import numpy as np
 
 from utmost.channel import Channel, Matrix, Mechanism, align_inputs, channel_of
 from utmost.consumer import priors
-from utmost.consumer.losses import Loss, labels_of
+from utmost.consumer.losses import Loss
 from utmost.consumer.priors import Prior
 from utmost.errors import InputError
 from utmost.exact import Number, number
@@ -27,8 +27,9 @@ def exact_channel(source: Channel | Mechanism, name: str = "channel") -> Channel
     channel = channel_of(source)
     if not channel.exact:
         raise InputError(
-            f"{name} must have exact entries, got floats: write them as fractions, since rows of doubles do not "
-            "sum to exactly 1"
+            f"{name} must have exact entries, got floats",
+            name,
+            "write them as fractions, since rows of doubles do not sum to exactly 1",
         )
     return channel
 
@@ -40,7 +41,7 @@ def channel_for(source: Channel | Mechanism, loss: object = None) -> Channel:
     other labels as they are.
     """
     channel = exact_channel(source)
-    labels = labels_of(loss) if isinstance(loss, Loss) else None
+    labels = loss.labels if isinstance(loss, Loss) else None
     return channel.in_order() if labels is None else align_inputs(channel, labels, "the loss's secrets")
 
 
@@ -52,7 +53,9 @@ def check_weights(prior: PriorLike, size: int | None = None) -> Matrix:
     """
     exact_prior = prior if isinstance(prior, Prior) else priors.explicit(list(prior))
     if size is not None and exact_prior.size != size:
-        raise InputError(f"prior must have {size} weights, one for each input of the channel, got {exact_prior.size}")
+        raise InputError(
+            f"prior must have {size} weights, one for each input of the channel, got {exact_prior.size}", "prior"
+        )
     return object_array(exact_prior.exact())
 
 
@@ -65,7 +68,7 @@ def check_table(entries: TableLike, size: int, name: str = "gain") -> Matrix:
     rows = entries.matrix(size) if isinstance(entries, Loss) else entries
     if len(rows) != size or not len(rows[0]) or any(len(row) != len(rows[0]) for row in rows):
         raise InputError(
-            f"{name} must have {size} rows, one for each secret, of equally many actions, got {len(rows)} rows"
+            f"{name} must have {size} rows, one for each secret, of equally many actions, got {len(rows)} rows", name
         )
     return object_array([[number(value, name) for value in row] for row in rows])
 

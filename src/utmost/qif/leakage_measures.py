@@ -2,6 +2,9 @@
 
 A measure is a vulnerability, which grows as the consumer learns, or an uncertainty, which falls. Those of gains and
 losses, and guessing entropy, are exact numbers; Shannon's and min-entropy are logarithms, enclosed between fractions.
+
+V_g(π) = max_w Σ_x π_x·g(w,x) and V_g[π ▷ C] = Σ_y max_w Σ_x π_x·C[x,y]·g(w,x) (FMPD23 eq. 3); U_ℓ with min for max
+(eq. 4, 5). The posterior ones are what a consumer gets who remaps each output in the best way (eq. 1, Lemma A1).
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from fractions import Fraction
 from typing import Any, Generic, Protocol, TypeVar
 
 from utmost.channel import Channel, Matrix, Mechanism
+from utmost.consumer.consumer import best_readings, first_minimum
 from utmost.errors import InputError
 from utmost.exact import Number, enclosure, sign
 from utmost.qif.enclosure import (
@@ -22,9 +26,68 @@ from utmost.qif.enclosure import (
     sum_enclosures,
 )
 from utmost.qif.hyper import hyper
-from utmost.qif.input_checks import PriorLike, TableLike, channel_for, check_weights
+from utmost.qif.input_checks import PriorLike, TableLike, channel_for, check_table, check_weights
 from utmost.qif.rational_functions import add_exact
-from utmost.qif.vulnerability import posterior_uncertainty, posterior_vulnerability, uncertainty, vulnerability
+
+
+def vulnerability(prior: PriorLike, gain: TableLike) -> Number:
+    """V_g(π) = max_w Σ_x π_x·g[x, w], exact.
+
+    >>> vulnerability(["1/4", "3/4"], [[1, 0], [0, 1]])
+    Fraction(3, 4)
+    """
+    return -uncertainty(prior, -_exact_table(prior, gain, "gain"))
+
+
+def uncertainty(prior: PriorLike, loss: TableLike) -> Number:
+    """U_ℓ(π) = min_w Σ_x π_x·ℓ[x, w], exact. FMPD23 eq. 4.
+
+    >>> from utmost.consumer import losses, priors
+    >>> uncertainty(priors.uniform(6), losses.absolute)
+    Fraction(3, 2)
+    """
+    scores: Matrix = check_weights(prior) @ _exact_table(prior, loss, "loss")
+    minimum: Number = scores[first_minimum(scores)]
+    return minimum
+
+
+def posterior_vulnerability(prior: PriorLike, gain: TableLike, channel: Channel | Mechanism) -> Number:
+    """V_g[π ▷ C], exact: the expected gain of a consumer who takes the best action for each output. FMPD23 eq. 3."""
+    return -posterior_uncertainty(prior, -_exact_table(prior, gain, "gain"), channel_for(channel, gain))
+
+
+def posterior_uncertainty(prior: PriorLike, loss: TableLike, channel: Channel | Mechanism) -> Number:
+    """U_ℓ[π ▷ C], exact: the expected loss of a consumer who takes the best action for each output. FMPD23 eq. 5.
+
+    >>> from utmost.consumer import losses, priors
+    >>> from utmost.exact import alpha
+    >>> from utmost.mechanisms import geometric
+    >>> posterior_uncertainty(priors.uniform(6), losses.absolute, geometric(5, alpha("1/2")))
+    Fraction(43, 48)
+    """
+    costs, rows = _weighted_losses(prior, _exact_table(prior, loss, "loss"), channel_for(channel, loss))
+    actions = best_readings(costs, rows)
+    return add_exact(value for y, w in enumerate(actions) for value in costs[:, w] * rows[:, y])
+
+
+def best_strategy(prior: PriorLike, gain: TableLike, channel: Channel | Mechanism) -> tuple[int, ...]:
+    """The action that gains most after each output: the first of those that tie, 0 for an output that never occurs."""
+    return best_remap(prior, -_exact_table(prior, gain, "gain"), channel_for(channel, gain))
+
+
+def best_remap(prior: PriorLike, loss: TableLike, channel: Channel | Mechanism) -> tuple[int, ...]:
+    """The action that loses least after each output: the first of those that tie, 0 for an output that never occurs."""
+    source = channel_for(channel, loss)
+    return tuple(best_readings(*_weighted_losses(prior, _exact_table(prior, loss, "loss"), source)))
+
+
+def _exact_table(prior: PriorLike, entries: TableLike, name: str) -> Matrix:
+    return check_table(entries, len(check_weights(prior)), name)
+
+
+def _weighted_losses(prior: PriorLike, losses: Matrix, source: Channel) -> tuple[Matrix, Matrix]:
+    return check_weights(prior, len(source.inputs))[:, None] * losses, source.rows
+
 
 Amount_co = TypeVar("Amount_co", covariant=True)  # an exact number, or an enclosure of one
 
@@ -202,7 +265,9 @@ def leakage(measure: Measure[Amount_co], prior: PriorLike, channel: Channel | Me
 
 def _multiplicative_leakage(low: Number, high: Number) -> Number | None:
     if sign(low) < 0:
-        raise InputError("gain must have a vulnerability >= 0 for a multiplicative leakage, got one below: shift it")
+        raise InputError(
+            "gain must have a vulnerability >= 0 for a multiplicative leakage, got one below", "gain", "shift it"
+        )
     if not low:
         return None if high else Fraction(1)
     return high / low

@@ -51,7 +51,9 @@ def line_distance(left: Sequence[object], right: Sequence[object], positions: Po
     """
     points = _check_positions(positions, len(left))
     if len(left) != len(right):
-        raise InputError(f"distributions must be over the same points, got {len(left)} and {len(right)}")
+        raise InputError(
+            f"distributions must be over the same points, got {len(left)} and {len(right)}", "distributions"
+        )
     gaps = [number(b, "distribution") - number(a, "distribution") for a, b in zip(left, right, strict=True)]
     return _area_between(gaps, points)
 
@@ -61,8 +63,10 @@ def posterior_distances(first: Hyper, second: Hyper, positions: Positions) -> Ma
     rows = label_positions(second.inputs, first.inputs)
     if rows is None:
         raise InputError(
-            "hypers must be over the same secrets, in any order, got "
-            f"{len(first.inputs)} and {len(second.inputs)} that differ: rename the inputs"
+            f"hypers must be over the same secrets, in any order, got {len(first.inputs)} and "
+            f"{len(second.inputs)} that differ",
+            "hypers",
+            "rename the inputs",
         )
     return _pairwise_distances(first.inners, second.inners[rows], _check_positions(positions, len(first.inputs)))
 
@@ -84,15 +88,19 @@ def hyper_distance(first: Hyper, second: Hyper, positions: Positions) -> Transpo
     supply, demand = object_array(first.outers), object_array(second.outers)
     if has_irrational(costs, supply, demand):
         raise InputError(
-            "hypers must have rational weights for an exact distance, got irrational ones: use `hyper_distance_float`"
+            "hypers must have rational weights for an exact distance, got irrational ones",
+            "hypers",
+            "use `hyper_distance_float`",
         )
     if costs.size > MAX_PROGRAM_PAIRS:
-        raise InputError(f"hypers must have at most {MAX_PROGRAM_PAIRS} pairs of posteriors, got {costs.size}")
+        raise InputError(
+            f"hypers must have at most {MAX_PROGRAM_PAIRS} pairs of posteriors, got {costs.size}", "hypers"
+        )
     certificate = certified_optimum(_transport_program(costs, supply, demand))
     if not certificate.exact:
         raise SolverError("the distance between these hypers is not settled exactly: use `hyper_distance_float`")
     return TransportPlan(
-        read_only(object_array(certificate.x).reshape(costs.shape)), read_only(costs), certificate.upper
+        read_only(object_array(certificate.proof.x).reshape(costs.shape)), read_only(costs), certificate.upper
     )
 
 
@@ -102,7 +110,7 @@ def hyper_distance_float(first: Hyper, second: Hyper, positions: Positions) -> f
         ot = import_module("ot")
     except ImportError:
         raise InputError(
-            "this distance needs the package POT: install utmost[transport], or use `hyper_distance`"
+            "this distance needs the package POT", hint="install utmost[transport], or use `hyper_distance`"
         ) from None
     costs = posterior_distances(first, second, positions).astype(float)
     supply, demand = (np.array([float(w) for w in h.outers]) for h in (first, second))
@@ -168,9 +176,11 @@ def _absolute(value: Number) -> Number:
 def _check_positions(positions: Positions, size: int) -> list[Number]:
     points = [number(position, "positions") for position in positions]
     if len(points) != size:
-        raise InputError(f"positions must be {size} numbers, one for each secret, got {len(points)}")
+        raise InputError(f"positions must be {size} numbers, one for each secret, got {len(points)}", "positions")
     if any(sign(v - u) <= 0 for u, v in pairwise(points)):
-        raise InputError("positions must increase strictly, got two that do not: list the secrets from left to right")
+        raise InputError(
+            "positions must increase strictly, got two that do not", "positions", "list the secrets from left to right"
+        )
     return points
 
 

@@ -1,4 +1,4 @@
-"""Refinement: is one channel another one with its outputs processed further (FMPD23 §II-B, eq. 6, 7).
+"""Refinement: test whether one channel is a post-processing of another (FMPD23 §II-B, eq. 6, 7).
 
 A ⊑ B, "B refines A", when B = A·R for some channel R. Then no consumer, whatever the prior and the loss, does
 better with B than with A (the data-processing inequality); and if there is no such R, some consumer does better with B,
@@ -14,12 +14,12 @@ from fractions import Fraction
 import numpy as np
 
 from utmost.channel import Channel, Matrix, Mechanism, align_inputs
-from utmost.channel.channel import label_positions, trusted_channel
-from utmost.errors import InputError
+from utmost.channel.channel import Label, label_positions, trusted_channel
+from utmost.errors import InputError, UndecidedError
 from utmost.qif.factorization import factor_channel
+from utmost.qif.hyper import ColumnBundle, bundle_columns
 from utmost.qif.input_checks import exact_channel
-from utmost.qif.proportional_columns import ColumnBundle, bundle_columns
-from utmost.qif.refinement_witness import Witness, name_secrets
+from utmost.qif.refinement_programs import Witness, name_secrets
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +57,39 @@ def refinement(a: Channel | Mechanism, b: Channel | Mechanism) -> Refinement:
     return Refinement(True, trusted_channel(first.outputs, second.outputs, rows), None)
 
 
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Does B refine A, and does A refine B; the second is None where it was not decided. `inputs` are those of A."""
+
+    inputs: tuple[Label, ...]
+    forward: Refinement
+    reverse: Refinement | None
+
+    @property
+    def equivalent(self) -> bool | None:
+        """Whether each refines the other; None where that was not decided."""
+        if not self.forward.refines:
+            return False
+        return None if self.reverse is None else self.reverse.refines
+
+
+def compare(a: Channel, b: Channel) -> Comparison:
+    """Both directions; the first must be decided, the second may stay open."""
+    forward = refinement(a, b)
+    try:
+        return Comparison(a.inputs, forward, refinement(b, a))
+    except UndecidedError:
+        return Comparison(a.inputs, forward, None)
+
+
 def _align_inputs(second: Channel, first: Channel) -> Channel:
     """The second channel with its inputs in the order of the first one's."""
     if label_positions(second.inputs, first.inputs) is None:
         missing = [x for x in (*first.inputs, *second.inputs) if x not in first.inputs or x not in second.inputs]
         name = str(missing[0])[:40]
-        raise InputError(f"A and B must have the same inputs, got '{name}' in one of them only: rename the inputs")
+        raise InputError(
+            f"A and B must have the same inputs, got '{name}' in one of them only", hint="rename the inputs"
+        )
     return align_inputs(second, first.inputs)
 
 

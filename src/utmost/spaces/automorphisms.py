@@ -1,8 +1,8 @@
 """All symmetries of a table of distances, by search.
 
 Points are coloured by the distances around them: two points get different colours if the multisets of (distance,
-colour) around them differ, again and again until nothing splits. Fixing a point and refining anew, down to a colouring
-in which all points differ, gives a base. A symmetry is found by choosing images of the base, one colour at a time, and
+colour) around them differ, repeated until nothing splits. Fixing a point and refining again, down to a colouring in
+which all points differ, gives a base. A symmetry is found by choosing images of the base, one colour at a time, and
 is verified on the whole table. The group's order is the product of the orbits of the base's points, each in the
 group that fixes those before (orbit and stabiliser).
 """

@@ -25,7 +25,6 @@ from utmost.spaces.space import (
     SymmetryGenerators,
     point_count_text,
 )
-from utmost.spaces.standard_spaces import Databases, Grid, Hamming, discrete, line
 from utmost.spaces.symmetry import symmetry_generators
 
 
@@ -58,7 +57,7 @@ def scale_space(space: Space, factor: object) -> Space:
     """
     exact_factor = number(factor, "factor of a space")
     if sign(exact_factor) <= 0:
-        raise InputError(f"factor of a space must be > 0, got {brief_number(exact_factor)}")
+        raise InputError(f"factor of a space must be > 0, got {brief_number(exact_factor)}", "factor")
     base, total_factor = (
         (space.shape.base, exact_factor * space.shape.factor)
         if isinstance(space.shape, ScaledShape)
@@ -159,9 +158,13 @@ class ProductShape(Shape):
             total = _convolve(total, factor.profile)
         return total
 
+    def axes(self) -> list[Space]:
+        """Those of its factors."""
+        return [axis for factor in self.factors for axis in _axes(factor)]
+
     def symmetries(self) -> SymmetryGenerators:
         """Those of each axis, and exchanges of equal axes: a Hamming cube has one for each bit."""
-        axes = [axis for factor in self.factors for axis in _axes(factor) if len(axis) > 1]
+        axes = [axis for axis in self.axes() if len(axis) > 1]
         positions = np.arange(self.size).reshape([len(axis) for axis in axes])
         permutations, order = [], 1
         for k, axis in enumerate(axes):
@@ -177,18 +180,7 @@ class ProductShape(Shape):
 
 def _axes(space: Space) -> list[Space]:
     """The space as a product of smaller ones, where it is known to be one; positions stay as they are."""
-    match space.shape:
-        case Hamming(bits):
-            return [discrete(2)] * bits
-        case Databases(values, rows):
-            return [discrete(len(values))] * rows
-        case Grid(rows, columns, "manhattan"):
-            return [*_axes(line(rows)), *_axes(line(columns))]
-        case ScaledShape(base, factor):
-            return [scale_space(axis, factor) for axis in _axes(base)]
-        case ProductShape(factors):
-            return [axis for factor in factors for axis in _axes(factor)]
-    return [space]
+    return space.shape.axes() or [space]
 
 
 def _equal_axis_groups(axes: Sequence[Space]) -> list[list[int]]:
@@ -213,8 +205,9 @@ def _has_same_distances(first: Space, second: Space) -> bool:
 def _convolve(first: Profile, second: Profile) -> Profile:
     if len(first) * len(second) > 4 * MAX_PROFILE_POINTS:
         raise InputError(
-            f"the profile of a product has up to {point_count_text(len(first) * len(second))} sums of distances, "
-            f"and at most {4 * MAX_PROFILE_POINTS} are made: take factors with fewer distances"
+            f"the profile of a product has up to {point_count_text(len(first) * len(second))} sums of "
+            f"distances, and at most {4 * MAX_PROFILE_POINTS} are made",
+            hint="take factors with fewer distances",
         )
     values, positions = sort_distinct([a + b for a, _ in first for b, _ in second])
     counts: Counter[int] = Counter()
@@ -264,6 +257,20 @@ class ScaledShape(Shape):
         """The same numbers at the multiples."""
         base_profile = self.base.profile
         return None if base_profile is None else tuple((self.factor * value, count) for value, count in base_profile)
+
+    def axes(self) -> list[Space]:
+        """The same, multiplied."""
+        return [scale_space(axis, self.factor) for axis in self.base.shape.axes()]
+
+    def line_step(self) -> Number | None:
+        """The multiple."""
+        step = self.base.shape.line_step()
+        return None if step is None else self.factor * step
+
+    @property
+    def grid_size(self) -> tuple[int, int] | None:
+        """The same."""
+        return self.base.shape.grid_size
 
     def symmetries(self) -> SymmetryGenerators:
         """The same."""

@@ -33,7 +33,7 @@ def space(distances: Sequence[Sequence[object]], labels: Iterable[Label] | None 
     size = len(distances)
     names = tuple(range(size)) if labels is None else tuple(labels)
     if not 1 <= size <= MAX_TABLE_POINTS:
-        raise InputError(f"{name} must have 1 to {MAX_TABLE_POINTS} points, got {size}: {TABLE_LIMIT_TEXT}")
+        raise InputError(f"{name} must have 1 to {MAX_TABLE_POINTS} points, got {size}", hint=TABLE_LIMIT_TEXT)
     check_labels(names, size, name)
     if any(len(row) != size for row in distances):
         raise MetricError(f"{name} must be square: {size} rows, so {size} distances in each")

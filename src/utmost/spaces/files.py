@@ -16,9 +16,10 @@ from typing import Any
 
 from utmost.errors import InputError, MetricError
 from utmost.exact import Number, number
-from utmost.exact.readable_file import check_no_named_pipe
+from utmost.exact.files import check_no_named_pipe
 from utmost.spaces import graphs
 from utmost.spaces.distance_tables import space
+from utmost.spaces.shapes import SpaceFamily
 from utmost.spaces.space import MAX_TABLE_POINTS, TABLE_LIMIT_TEXT, Label, Space
 
 MAX_FILE_BYTES = 1 << 26  # bytes
@@ -82,7 +83,7 @@ def _read_text(path: Path, name: str) -> str:
         column_text = (
             f", got {'' if line_end else 'at least '}{column_count} columns" if column_count > MAX_TABLE_POINTS else ""
         )
-        raise InputError(f"{name} must have at most {MAX_FILE_BYTES >> 20} MiB{column_text}: {TABLE_LIMIT_TEXT}")
+        raise InputError(f"{name} must have at most {MAX_FILE_BYTES >> 20} MiB{column_text}", hint=TABLE_LIMIT_TEXT)
     return text
 
 
@@ -101,7 +102,8 @@ def _from_csv(text: str, name: str) -> tuple[list[list[Number]], list[Label] | N
     height, width = len(lines), len(lines[0][1]) if lines else 0
     if not lines or max(height, width) > MAX_TABLE_POINTS + 1:
         raise InputError(
-            f"{name} must have 1 to {MAX_TABLE_POINTS} rows of distances, got {max(height, width)}: {TABLE_LIMIT_TEXT}"
+            f"{name} must have 1 to {MAX_TABLE_POINTS} rows of distances, got {max(height, width)}",
+            hint=TABLE_LIMIT_TEXT,
         )
     for k, cells in lines:
         if len(cells) != width:
@@ -116,6 +118,11 @@ def _from_csv(text: str, name: str) -> tuple[list[list[Number]], list[Label] | N
         [read_number(cell, f"line {k}, column {j + label_columns + 1}") for j, cell in enumerate(cells)]
         for k, cells in body
     ]
+    return rows, _csv_labels(lines, header, label_columns, name)
+
+
+def _csv_labels(lines: list[tuple[int, list[str]]], header: bool, label_columns: bool, name: str) -> list[Label] | None:
+    """The labels of a header or of a first column; where there are both they must agree."""
     header_labels = (
         [_parse_label(cell, f"{name}: line {lines[0][0]}") for cell in lines[0][1][label_columns:]] if header else None
     )
@@ -124,7 +131,7 @@ def _from_csv(text: str, name: str) -> tuple[list[list[Number]], list[Label] | N
     )
     if header_labels is not None and column_labels is not None and header_labels != column_labels:
         raise MetricError(f"{name} must have the same labels in its header and its first column, in the same order")
-    return rows, header_labels or column_labels
+    return header_labels or column_labels
 
 
 def _from_json(text: str, name: str) -> tuple[list[list[Number]], list[Label] | None]:
@@ -139,7 +146,7 @@ def _from_json(text: str, name: str) -> tuple[list[list[Number]], list[Label] | 
         raise InputError(f"{name} must hold a list of rows, or an object with distances (a list of rows) and labels")
     if max(len(rows), *(len(row) for row in rows)) > MAX_TABLE_POINTS:
         raise InputError(
-            f"{name} must have 1 to {MAX_TABLE_POINTS} rows of distances, got {len(rows)}: {TABLE_LIMIT_TEXT}"
+            f"{name} must have 1 to {MAX_TABLE_POINTS} rows of distances, got {len(rows)}", hint=TABLE_LIMIT_TEXT
         )
     if labels is not None and not _are_labels(labels):
         raise InputError(f"{name} must have labels that are a list of short names or whole numbers")
@@ -191,3 +198,23 @@ def _are_labels(labels: object) -> bool:
         return is_short_text or type(label) is int
 
     return isinstance(labels, list) and all(is_label(label) for label in labels)
+
+
+MATRIX = SpaceFamily(
+    kind="matrix",
+    example="matrix:FILE",
+    points="labels",
+    meaning="as given",
+    python="space(rows, labels)",
+    reads_files=True,
+    parse=read_distances,
+)
+GRAPH = SpaceFamily(
+    kind="graph",
+    example="graph:FILE",
+    points="labels",
+    meaning="shortest path",
+    python="graph(edges, labels)",
+    reads_files=True,
+    parse=read_graph,
+)

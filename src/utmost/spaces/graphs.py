@@ -44,7 +44,7 @@ def graph(edges: Iterable[Sequence[Any]], labels: Iterable[Label] | None = None,
     weighted_edges = [_parse_edge(edge, name) for edge in edges]
     names = tuple(labels) if labels is not None else _labels_of_edges(weighted_edges)
     if not 1 <= len(names) <= MAX_TABLE_POINTS:
-        raise InputError(f"{name} must have 1 to {MAX_TABLE_POINTS} points, got {len(names)}: {TABLE_LIMIT_TEXT}")
+        raise InputError(f"{name} must have 1 to {MAX_TABLE_POINTS} points, got {len(names)}", hint=TABLE_LIMIT_TEXT)
     check_labels(names, len(names), name)
     weights = _weights(weighted_edges, names, name)
     values, codes = _lengths(len(names), weights, names, name)
@@ -59,12 +59,13 @@ def _parse_edge(edge: Sequence[Any], name: str) -> tuple[Label, Label, Number]:
     weight = number(edge[2], f"weight of an edge of {name}") if len(edge) == 3 else Fraction(1)
     if first == second:
         raise MetricError(
-            f"an edge of {name} must join two points, got one from {label_text(first)} to itself: leave it out"
+            f"an edge of {name} must join two points, got one from {label_text(first)} to itself", hint="leave it out"
         )
     if sign(weight) <= 0:
         raise MetricError(
-            f"weights of {name} must be > 0, got {brief_number(weight)} between {label_text(first)} and "
-            f"{label_text(second)}"
+            f"weights of {name} must be > 0, got {brief_number(weight)} between {label_text(first)} "
+            f"and {label_text(second)}",
+            "weights",
         )
     return first, second, weight
 
@@ -99,8 +100,8 @@ def _lengths(size: int, weights: Weights, names: Sequence[Label], name: str) -> 
         missing = np.argwhere(np.isinf(table))
     for x, y in missing[:1].tolist():
         raise MetricError(
-            f"{name} must be connected, got no path from {label_text(names[x])} to {label_text(names[y])}: "
-            f"join its parts, or take one of them"
+            f"{name} must be connected, got no path from {label_text(names[x])} to {label_text(names[y])}",
+            hint="join its parts, or take one of them",
         )
     if multiples_and_unit is None:
         upper = np.triu_indices(size, 1)

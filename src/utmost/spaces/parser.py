@@ -1,22 +1,16 @@
-"""Parse the text of a space, as the command line takes it."""
+"""Parse the text form of a space, such as `line:6`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import reduce
 from pathlib import Path
 
 from utmost.errors import InputError
-from utmost.exact import integer, number
-from utmost.spaces import files
+from utmost.exact import number
 from utmost.spaces.compound_spaces import product_space, scale_space
+from utmost.spaces.registry import SPACES, forms
 from utmost.spaces.space import Space
-from utmost.spaces.standard_spaces import cycle, discrete, grid, hamming, line
 
-SPACE_FORMS_TEXT = (
-    "line:N, discrete:N, grid:RxC, grid:RxC:manhattan, hamming:N, cycle:N, matrix:FILE, graph:FILE, "
-    "a product A+B or a multiple 1/2*A"
-)
 MAX_SPACE_NESTING = 20  # nested parentheses
 MAX_SPACE_CHARS = 4096  # characters
 
@@ -32,13 +26,13 @@ def parse_space(text: str) -> Space:
     ((0, 1, 2), 20, Fraction(2, 1))
     """
     if len(text) > MAX_SPACE_CHARS:
-        raise InputError(f"space must be written in at most {MAX_SPACE_CHARS} characters, got {len(text)}")
+        raise InputError(f"space must be written in at most {MAX_SPACE_CHARS} characters, got {len(text)}", "space")
     return _parse_sum(text.strip(), 0)
 
 
 def _syntax_error(text: str) -> InputError:
     quoted = f'"{text[:40]}"' if text else "nothing"
-    return InputError(f"space must be {SPACE_FORMS_TEXT}, got {quoted}")
+    return InputError(f"space must be {forms()}, got {quoted}", "space")
 
 
 def _parse_sum(text: str, depth: int) -> Space:
@@ -79,36 +73,17 @@ def _split_outside_parentheses(text: str, sign: str, max_splits: int = -1) -> li
 def _file_name(text: str) -> str | None:
     """The name of the file, if the text is one space in a file that exists."""
     kind, _, rest = text.partition(":")
+    family = SPACES.find(kind)
     try:
-        return rest if kind in FILE_READERS and Path(rest).is_file() else None
+        return rest if family is not None and family.reads_files and Path(rest).is_file() else None
     except (OSError, ValueError):
         return None
 
 
 def _parse_atom(text: str) -> Space:
     kind, _, rest = text.partition(":")
-    if kind in FILE_READERS and rest:
-        return FILE_READERS[kind](rest)
-    if kind in SIZED_FAMILIES and rest:
-        return SIZED_FAMILIES[kind](integer(rest, f"space {kind}:N"))
-    if kind == "grid" and rest:
-        return _parse_grid(rest, text)
-    raise _syntax_error(text)
-
-
-def _parse_grid(size: str, text: str) -> Space:
-    sides, _, metric = size.partition(":")
-    rows, _, columns = sides.partition("x")
-    if not rows or not columns or "x" in columns or metric not in ("", "euclidean", "manhattan"):
+    family = SPACES.find(kind)
+    space = family.parse(rest) if family is not None and rest else None
+    if space is None:
         raise _syntax_error(text)
-    height, width = integer(rows, "rows of a grid"), integer(columns, "columns of a grid")
-    return grid(height, width, "manhattan" if metric == "manhattan" else "euclidean")
-
-
-FILE_READERS: dict[str, Callable[[str], Space]] = {"matrix": files.read_distances, "graph": files.read_graph}
-SIZED_FAMILIES: dict[str, Callable[[int], Space]] = {
-    "line": line,
-    "discrete": discrete,
-    "hamming": hamming,
-    "cycle": cycle,
-}
+    return space

@@ -77,6 +77,19 @@ class Shape(ABC):
         """Symmetries in closed form, else None."""
         return None
 
+    def axes(self) -> list[Space]:
+        """Spaces whose product it is, where distances add; positions count through the last first. Else none."""
+        return []
+
+    def line_step(self) -> Number | None:
+        """The distance of neighbours on a line of equal steps, else None."""
+        return None
+
+    @property
+    def grid_size(self) -> tuple[int, int] | None:
+        """The rows and columns of a grid of places, else None."""
+        return None
+
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class Space:

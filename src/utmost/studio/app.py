@@ -98,10 +98,7 @@ def _answer_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, UtmostError)
     if isinstance(error, Refusal):
         return rendering.refusal_response(request, error)
-    fields = [*request.query_params, *request.path_params]
-    return rendering.error_response(
-        request, form_errors.status_code(error), form_errors.problem_from_error(error, fields)
-    )
+    return rendering.error_response(request, form_errors.status_code(error), form_errors.problem_from_error(error))
 
 
 def _answer_invalid_request(request: Request, error: Exception) -> Response:

@@ -1,6 +1,7 @@
 """Charts for pages: Vega-Lite specs whose data has names, so that script can put new data into a drawn chart.
 
-Colours are written as `var(--…)`: charts.js puts the page's own in, light or dark. A spec has no config of its own.
+Colours are written as `var(--…)`: charts.js puts the page's own in, light or dark. A spec's only config is how numbers
+are written.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from pydantic import BaseModel, Field
 
 from utmost.charts.curves import PALETTE
+from utmost.charts.export import NUMBER_LOCALE
 
 if TYPE_CHECKING:
     import altair as alt
@@ -68,10 +70,11 @@ def chart_from_altair(chart: alt.TopLevelMixin, description: str, *, wide: bool 
 
 
 def apply_theme(spec: VegaSpec, *, wide: bool = True) -> VegaSpec:
-    """The spec with the page's colours, without its own config, title and size where the page has those."""
+    """The spec with the page's colours and the format of numbers, without a title and size where the page has those."""
     themed_spec: VegaSpec = _replace_colours(
         {key: value for key, value in spec.items() if key not in ("config", "title", "$schema")}
     )
+    themed_spec["config"] = {"locale": NUMBER_LOCALE}
     for layer in themed_spec.get("layer", ()):
         layer.pop("title", None)
     if wide and not any(key in themed_spec for key in COMPOSITE_KEYS):

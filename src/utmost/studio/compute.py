@@ -195,8 +195,10 @@ class ComputePool:
             return Refusal(503, "the studio is ending: try again when it is back", wait=BUSY_RETRY_SECONDS)
         if seconds >= self._limits.compute_seconds:
             limit = self._limits.compute_seconds
-            return InputError(f"this took more than {limit} seconds and was stopped: ask for less, or begin a job")
-        return InputError("this ended without a result, perhaps for want of memory: ask for less")
+            return InputError(
+                f"this took more than {limit} seconds and was stopped", hint="ask for less, or begin a job"
+            )
+        return InputError("this ended without a result, perhaps for want of memory", hint="ask for less")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,11 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field
 
+from utmost.data.engines import registry
 from utmost.errors import InputError
 from utmost.studio.settings import Settings
 
-TABLE_SUFFIXES = (".csv", ".parquet", ".duckdb", ".ddb")
+TABLE_SUFFIXES = tuple(suffix for kind in registry.ENGINES[0].kinds for suffix in kind.suffixes)
 KNOWN_SUFFIXES = (*TABLE_SUFFIXES, ".toml", ".json")
 RELEASE_SUFFIX = ".release.json"
 MAX_NAME_CHARS = 255
@@ -41,7 +42,9 @@ def path_in_folder(folder: Path, name: str, suffixes: tuple[str, ...] = KNOWN_SU
         if path.is_relative_to(root) and path.is_file() and path.name.lower().endswith(suffixes):
             return path
     raise InputError(
-        f"file must be one of the studio's folder that ends in {', '.join(suffixes)}, got another: see its list"
+        f"file must be one of the studio's folder that ends in {', '.join(suffixes)}, got another",
+        "file",
+        "see its list",
     )
 
 
@@ -80,7 +83,7 @@ def release_path(settings: Settings, name: str) -> Path:
     for folder in settings.release_folders:
         if "/" not in name and folder.is_dir() and _is_inside(folder, name, (RELEASE_SUFFIX,)):
             return path_in_folder(folder, name, (RELEASE_SUFFIX,))
-    raise InputError("release must be one of those listed, got another: see the list of releases")
+    raise InputError("release must be one of those listed, got another", "release", "see the list of releases")
 
 
 def _release_file(path: Path) -> ReleaseFile:

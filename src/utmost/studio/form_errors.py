@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
 from fastapi.exceptions import RequestValidationError
@@ -18,18 +18,6 @@ class Problem(BaseModel):
 
     field: str | None = Field(default=None, examples=["epsilon"])
     message: str = Field(examples=["epsilon must be > 0, got 0"])
-
-
-class FieldError(InputError):
-    """An input error that knows its field."""
-
-    def __init__(self, field: str, message: str) -> None:
-        super().__init__(message)
-        self.field = field
-
-    def __reduce__(self) -> tuple[type[FieldError], tuple[str, str]]:
-        """Both arguments, so that it can pass from one process to another."""
-        return FieldError, (self.field, str(self))
 
 
 class Refusal(UtmostError):
@@ -49,30 +37,24 @@ def errors_for_field(field: str) -> Iterator[None]:
     """Report input errors raised inside as errors of this field.
 
     >>> with errors_for_field("level"):
-    ...     raise InputError("epsilon must be > 0, got 0")
+    ...     raise InputError("epsilon must be > 0, got 0", "epsilon")
     Traceback (most recent call last):
-    utmost.studio.form_errors.FieldError: epsilon must be > 0, got 0
+    utmost.errors.InputError: epsilon must be > 0, got 0
     """
     try:
         yield
-    except FieldError:
-        raise
     except InputError as error:
-        raise FieldError(field, str(error)) from None
+        raise error.about(field) from None
 
 
-def problem_from_error(error: Exception, fields: Sequence[str] = ()) -> Problem:
-    """The problem that an error is. Its field is the one it was raised for, else the one its message begins with.
+def problem_from_error(error: Exception, fields: Collection[str] | None = None) -> Problem:
+    """The problem that an error is. Its field is the error's own; where `fields` are given, only if it is one of them.
 
-    >>> problem_from_error(InputError("epsilon must be > 0, got 0"), ["epsilon", "where"]).field
+    >>> problem_from_error(InputError("epsilon must be > 0, got 0", "epsilon"), ["epsilon", "where"]).field
     'epsilon'
     """
-    message = one_line(str(error))
-    if isinstance(error, FieldError):
-        return Problem(field=error.field, message=message)
-    text = message.removeprefix("--").replace("'", " ")
-    matching = [field for field in fields if text.split(" ")[:1] == [field]]
-    return Problem(field=matching[0] if matching else None, message=message)
+    field = error.field if isinstance(error, InputError) else None
+    return Problem(field=field if fields is None or field in fields else None, message=one_line(str(error)))
 
 
 def status_code(error: UtmostError) -> int:

@@ -17,22 +17,20 @@ if TYPE_CHECKING:
     from utmost.consumer.priors import Prior
     from utmost.spaces import Space
 
-PRIOR_PATTERN = re.compile(r"uniform|(binomial|poisson|zipf|steps):[0-9eE.,/+-]+")
 WEIGHTS_PATTERN = re.compile(r"[0-9eE.,/+\s-]*,[0-9eE.,/+\s-]*")
-LOSS_PATTERN = re.compile(r"absolute|squared|binary|nib|(power|asymmetric|drawn):[0-9eE.,;:/+ -]+")
+ARGUMENTS_PATTERN = re.compile(r"[0-9eE.,;:/+ -]*")
 SPACE_PATTERN = re.compile(r"[a-z0-9:.+*/() ]+")
-FILE_WORDS = ("matrix", "graph")
 
 
 def parse_space(text: str) -> Space:
-    """A space by its name: line:6, discrete:5, grid:3x4, hamming:3, cycle:5, sums and multiples of these."""
+    """A space by its name, sums and multiples of such; never one that names a file."""
     from utmost import spaces
+    from utmost.spaces.registry import SPACES, forms
 
+    file_kinds = [family.kind for family in SPACES if family.reads_files]
     with errors_for_field("space"):
-        if SPACE_PATTERN.fullmatch(text) is None or any(word in text for word in FILE_WORDS):
-            raise InputError(
-                "space must be line:6, discrete:5, grid:3x3, hamming:3 or cycle:5, a sum A+B or a multiple 2*A"
-            )
+        if SPACE_PATTERN.fullmatch(text) is None or any(kind in text for kind in file_kinds):
+            raise InputError(f"space must be {forms(files=False)}", "space")
         return spaces.parse_space(text)
 
 
@@ -42,13 +40,15 @@ def parse_prior(text: str, size: int) -> Prior:
 
     prior_text = text.strip()
     with errors_for_field("prior"):
-        if PRIOR_PATTERN.fullmatch(prior_text) is not None:
+        if priors.named_family(prior_text) is not None and _has_plain_arguments(prior_text):
             return priors.parse(prior_text, size)
         if WEIGHTS_PATTERN.fullmatch(prior_text) is None:
-            raise InputError("prior must be uniform, binomial:0.3, poisson:4, zipf:1, or weights such as 1/4,0,3/4")
+            raise priors.PRIORS.refusal(prior_text, files=False)
         weights = [weight.strip() for weight in prior_text.split(",")]
         if len(weights) != size:
-            raise InputError(f"prior must have {size} weights, one for each secret in order, got {len(weights)}")
+            raise InputError(
+                f"prior must have {size} weights, one for each secret in order, got {len(weights)}", "prior"
+            )
         return priors.explicit(weights)
 
 
@@ -56,7 +56,14 @@ def parse_loss(text: str) -> Loss:
     """A loss by its name."""
     from utmost.consumer import losses
 
+    loss_text = text.strip()
     with errors_for_field("loss"):
-        if LOSS_PATTERN.fullmatch(text.strip()) is None:
-            raise InputError("loss must be absolute, squared, binary, nib, power:1.5 or asymmetric:2,1")
-        return losses.parse(text.strip())
+        family = losses.LOSSES.find(loss_text.partition(":")[0])
+        if family is None or family.reads_files or not _has_plain_arguments(loss_text):
+            raise losses.LOSSES.refusal(loss_text, files=False)
+        return losses.parse(loss_text)
+
+
+def _has_plain_arguments(text: str) -> bool:
+    """Are there only numbers and signs after the colon."""
+    return ARGUMENTS_PATTERN.fullmatch(text.partition(":")[2]) is not None

@@ -1,19 +1,24 @@
-"""Format numbers for pages: rounded in the text, exact on hover."""
+"""Numbers on pages and in the API: the text that is read, and what it is exactly. Rounding is `reports.numbers`."""
 
 from __future__ import annotations
 
-import math
-import re
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 from pydantic import BaseModel, Field
 
-from utmost.exact import Number, decimal, decimal_above, decimal_below
+from utmost.exact import decimal
+from utmost.exact import number as parse_number
+from utmost.exact import rational as parse_rational
+from utmost.reports.html import data_html
+from utmost.reports.numbers import DEFAULT_DIGITS, MINUS, THIN_SPACE, Quantity, amount, quantity
 
-DEFAULT_DIGITS = 4
-MAX_EXACT_CHARS = 120  # characters of an exact value that is shown
-GROUP_BOUNDARY = re.compile(r"(?<=\d)(?=(?:\d{3})+$)")
+if TYPE_CHECKING:
+    from utmost.exact import Number
+
+MAX_EXACT_CHARS = 1500  # characters of an exact number
+MAX_EXACT_BITS = 6000  # of numerator and denominator of a fraction that is written out
 
 
 class FormattedNumber(BaseModel):
@@ -22,81 +27,43 @@ class FormattedNumber(BaseModel):
     text: str = Field(examples=["0.3333"])
     exact: str = Field(examples=["1/3"])
 
+    @classmethod
+    def of(cls, number: Quantity) -> FormattedNumber:
+        """A number as a report has it.
 
-def format_number(value: Number | int | float, digits: int = DEFAULT_DIGITS) -> FormattedNumber:
-    """A number rounded to so many digits, all those before its point kept, with what it is exactly.
-
-    >>> from fractions import Fraction
-    >>> format_number(Fraction(1, 3)), format_number(Fraction(1, 10))
-    (FormattedNumber(text='0.3333', exact='1/3'), FormattedNumber(text='0.1', exact='1/10'))
-    """
-    return FormattedNumber(text=format_rounded(value, digits), exact=str(value))
-
-
-def format_rounded(value: Number | int | float, digits: int = DEFAULT_DIGITS) -> str:
-    """The text alone: a minus sign, thin groups of three, no artefact of floats.
-
-    >>> format_rounded(1234567).replace(chr(0x202F), " "), format_rounded(-0.12345), format_rounded(10**20)
-    ('1 234 567', '−0.1235', '1e+20')
-    """
-    exact = Fraction(value) if isinstance(value, int) else value
-    return _typeset(f"{float(exact):.0f}" if _is_large(exact, digits) else decimal(exact, digits))
+        >>> from fractions import Fraction
+        >>> FormattedNumber.of(quantity(Fraction(1, 3)))
+        FormattedNumber(text='0.3333', exact='1/3')
+        """
+        return cls(text=number.typeset, exact=number.exact)
 
 
-def format_above(value: Number | int | float, digits: int = DEFAULT_DIGITS) -> FormattedNumber:
-    """An upper bound: the text is not below the value.
-
-    >>> format_above(Fraction(1, 3)).text, format_above(12345.2).text.replace(chr(0x202F), " ")
-    ('0.3334', '12 346')
-    """
-    text = str(math.ceil(value)) if _is_large(value, digits) else decimal_above(value, digits)
-    return FormattedNumber(text=_typeset(text), exact=str(value))
-
-
-def format_below(value: Number | int | float, digits: int = DEFAULT_DIGITS) -> FormattedNumber:
-    """A lower bound: the text is not above the value.
-
-    >>> format_below(Fraction(2, 3)).text
-    '0.6666'
-    """
-    text = str(math.floor(value)) if _is_large(value, digits) else decimal_below(value, digits)
-    return FormattedNumber(text=_typeset(text), exact=str(value))
-
-
-def _is_large(value: Number | int | float, digits: int) -> bool:
-    """Is it a number whose digits before the point are all shown."""
-    return bool(10**digits <= value < 10**15 or -(10**15) < value <= -(10**digits))
-
-
-def _typeset(text: str) -> str:
-    """A decimal with a minus sign and thin groups of three."""
-    if "e" in text:
-        return text.replace("-", "−")
-    integer_part, point, decimals = text.removeprefix("-").partition(".")
-    sign = "−" if text.startswith("-") else ""
-    grouped = GROUP_BOUNDARY.sub(chr(0x202F), integer_part) if len(integer_part) > 4 else integer_part
-    return f"{sign}{grouped}{point}{decimals}"
+def format_exact(number: Quantity) -> FormattedNumber:
+    """A number and what it is exactly; of a double, and of what is too long to be read, what it is to some digits."""
+    value, text = number.value, number.typeset
+    if isinstance(value, float):
+        return FormattedNumber(text=text, exact=f"{value:.12g} (in double precision)")
+    if isinstance(value, Fraction) and value.denominator.bit_length() + value.numerator.bit_length() > MAX_EXACT_BITS:
+        return FormattedNumber(text=text, exact=f"{decimal(value, 15)} (the first digits of a long fraction)")
+    exact = number.exact
+    return FormattedNumber(text=text, exact=exact if len(exact) <= MAX_EXACT_CHARS else f"{exact[:MAX_EXACT_CHARS]}…")
 
 
 def number_html(value: Number | int | float | FormattedNumber | str | None, digits: int = DEFAULT_DIGITS) -> Markup:
     """The number as HTML: <data> with the exact value in it, shown on hover. An exact text such as "1/3" is parsed."""
-    from utmost.exact import number as parse_number
-
     if value is None:
         return Markup('<span class="none">–</span>')
-    formatted = (
-        value
-        if isinstance(value, FormattedNumber)
-        else format_number(parse_number(value) if isinstance(value, str) else value, digits)
-    )
-    exact = (
-        formatted.exact
-        if len(formatted.exact) <= MAX_EXACT_CHARS
-        else f"{formatted.exact[:MAX_EXACT_CHARS]}… (whole in this page's JSON)"
-    )
-    title = Markup(' title="exactly {}"').format(exact) if _ascii_text(formatted) != formatted.exact else ""
-    return Markup('<data class="number" value="{}"{}>{}</data>').format(exact, title, escape(formatted.text))
+    if not isinstance(value, FormattedNumber):
+        value = FormattedNumber.of(quantity(parse_number(value) if isinstance(value, str) else value, digits))
+    plain_text = value.text.replace(THIN_SPACE, "").replace(MINUS, "-")
+    return Markup(data_html(value.text, value.exact, is_exact=plain_text == value.exact))
 
 
-def _ascii_text(formatted: FormattedNumber) -> str:
-    return formatted.text.replace(chr(0x202F), "").replace("−", "-")
+def amount_html(value: str | Fraction) -> Markup:
+    """An amount of ε or δ as HTML: as a decimal where that is exact, else a short fraction."""
+    return number_html(FormattedNumber.of(amount(parse_rational(value))))
+
+
+def rounded_text(value: Number | int | float, digits: int = DEFAULT_DIGITS) -> str:
+    """The rounded number alone, as a page shows it."""
+    return quantity(value, digits).typeset

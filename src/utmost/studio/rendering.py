@@ -14,6 +14,7 @@ from starlette.responses import Response
 
 from utmost import __version__
 from utmost.exact.plain_text import LINE_CHARACTERS, escape_control, escape_json
+from utmost.reports.html import block_html
 from utmost.studio import number_format, permissions
 from utmost.studio.form_errors import Problem, Refusal
 from utmost.studio.sessions import ANONYMOUS
@@ -32,9 +33,12 @@ def template_environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["block"] = lambda block: Markup(block_html(block))
+    environment.filters["amount"] = number_format.amount_html
     environment.filters["number"] = number_format.number_html
+    environment.filters["block"] = lambda block: Markup(block_html(block))  # every text in it is escaped there
     environment.filters["plain_json"] = escape_json
-    environment.filters["rounded"] = number_format.format_rounded
+    environment.filters["rounded"] = number_format.rounded_text
     return environment
 
 

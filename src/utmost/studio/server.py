@@ -70,7 +70,7 @@ def _bind_socket(settings: Settings, any_port: bool) -> socket.socket:
             reason = error.strerror or "it cannot be used"
             continue
         return listener
-    raise InputError(f"--port must be free on {settings.host}, got {settings.port}: {reason}; choose another")
+    raise InputError(f"--port must be free on {settings.host}, got {settings.port}: {reason}; choose another", "port")
 
 
 def _address(host: str, port: int) -> str:

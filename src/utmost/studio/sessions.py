@@ -121,8 +121,9 @@ def _read_or_make_key(path: Path) -> bytes:
     key = path.read_bytes()
     if len(key) != KEY_BYTES:
         raise InputError(
-            f"key of the studio must have {KEY_BYTES} bytes, got {len(key)}: remove the file {path.name} from the "
-            "state folder, and everybody signs in again"
+            f"key of the studio must have {KEY_BYTES} bytes, got {len(key)}",
+            "key",
+            f"remove the file {path.name} from the state folder, and everybody signs in again",
         )
     return key
 
@@ -140,7 +141,8 @@ def _make_key(path: Path) -> None:
         _sync_folder(path.parent)
     except OSError as problem:
         raise InputError(
-            f"state folder must be on a disk with room and hard links, got {problem.strerror}: set XDG_STATE_HOME"
+            f"state folder must be on a disk with room and hard links, got {problem.strerror}",
+            hint="set XDG_STATE_HOME",
         ) from None
     finally:
         os.unlink(temporary_name)

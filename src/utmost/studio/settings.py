@@ -96,7 +96,9 @@ def team_settings(
 def _check_folder(folder: str | Path) -> Path:
     path = Path(folder).resolve()
     if not path.is_dir():
-        raise InputError(f'FOLDER must be a folder that exists, got "{Path(folder).name[:60]}": make it first')
+        raise InputError(
+            f'FOLDER must be a folder that exists, got "{Path(folder).name[:60]}"', "folder", "make it first"
+        )
     return path
 
 

@@ -38,12 +38,15 @@ def read_tokens(path: Path) -> tuple[Holder, ...]:
         lines = raw.decode("ascii").splitlines()
     except OSError as problem:
         raise InputError(
-            f"--tokens must be a file that can be read, got {path.name[:60]}: {problem.strerror}; {HOW_TO_MAKE_TOKEN}"
+            f"--tokens must be a file that can be read, got {path.name[:60]}: {problem.strerror}; {HOW_TO_MAKE_TOKEN}",
+            "tokens",
         ) from None
     except UnicodeDecodeError:
-        raise InputError("--tokens must be a text file of lines role:name:hash, got other bytes") from None
+        raise InputError("--tokens must be a text file of lines role:name:hash, got other bytes", "tokens") from None
     if len(raw) > MAX_TOKEN_FILE_BYTES:
-        raise InputError(f"--tokens must be a file of at most {MAX_TOKEN_FILE_BYTES >> 20} MiB, got a larger one")
+        raise InputError(
+            f"--tokens must be a file of at most {MAX_TOKEN_FILE_BYTES >> 20} MiB, got a larger one", "tokens"
+        )
     return tuple(_holder(k, line.strip()) for k, line in enumerate(lines, 1) if line.strip() and line[0] != "#")
 
 
@@ -52,8 +55,9 @@ def _holder(number: int, line: str) -> Holder:
     name, _, digest = rest.partition(":")
     if role not in ROLES or NAME_PATTERN.fullmatch(name) is None or DIGEST_PATTERN.fullmatch(digest) is None:
         raise InputError(
-            f"--tokens must have lines role:name:hash, the role curator or consumer, got another in line {number}: "
-            f"{HOW_TO_MAKE_TOKEN}"
+            f"--tokens must have lines role:name:hash, the role curator or consumer, got another in line {number}",
+            "tokens",
+            HOW_TO_MAKE_TOKEN,
         )
     return Holder(role, name, digest)
 
@@ -76,12 +80,14 @@ def token_fingerprint(holder: Holder) -> str:
 def add_token(path: Path, name: str, role: str) -> str:
     """A new token for a name. Its hash is added to the file, which only its owner can read; the token is not kept."""
     if role not in ROLES:
-        raise InputError(f'--role must be curator or consumer, got "{role[:40]}"')
+        raise InputError(f'--role must be curator or consumer, got "{role[:40]}"', "role")
     if NAME_PATTERN.fullmatch(name) is None:
-        raise InputError("NAME must be letters, digits and _ . @ -, at most 64, got another: choose a plain one")
+        raise InputError(
+            "NAME must be letters, digits and _ . @ -, at most 64, got another", "name", "choose a plain one"
+        )
     if path.exists() and any(holder.name == name for holder in read_tokens(path)):
         raise InputError(
-            f'NAME must be new in {path.name[:60]}, got "{name}": take its line out first, or choose another'
+            f'NAME must be new in {path.name[:60]}, got "{name}"', "name", "take its line out first, or choose another"
         )
     token = random_token()
     line = f"{role}:{name}:{hashlib.sha256(token.encode()).hexdigest()}\n"
@@ -89,7 +95,7 @@ def add_token(path: Path, name: str, role: str) -> str:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     except OSError as problem:
         raise InputError(
-            f"--tokens must be a file that can be written, got {path.name[:60]}: {problem.strerror}"
+            f"--tokens must be a file that can be written, got {path.name[:60]}: {problem.strerror}", "tokens"
         ) from None
     with os.fdopen(handle, "ab") as stream:
         stream.write(line.encode())

@@ -15,7 +15,7 @@ from scipy import integrate, optimize, stats
 from utmost.channel import channel
 from utmost.continuous import losses, mechanisms
 from utmost.continuous.bounds.loss_bounds import LossBounds, bound_expected_loss
-from utmost.continuous.densities.density import (
+from utmost.continuous.densities import (
     Density,
     beta,
     callable_density,
@@ -25,8 +25,8 @@ from utmost.continuous.densities.density import (
 )
 from utmost.continuous.interval import Interval, interval
 from utmost.continuous.laplace_count import geometric_loss, laplace_loss
+from utmost.continuous.losses import user_loss
 from utmost.continuous.user_kernels import Kernel, kernel
-from utmost.continuous.user_losses import user_loss
 from utmost.errors import InputError
 from utmost.exact import alpha, epsilon, exponential
 from utmost.mechanisms import geometric
@@ -345,12 +345,14 @@ def test_levels_given_by_alpha_are_taken_too():
     assert contains(bounds, float(loss_of("laplace", level="1.386294361", width="1e-6").upper), 1e-6)
 
 
+@pytest.mark.slow
 def test_a_steep_mechanism_on_a_long_interval_keeps_its_digits():
     """ε·length = 1000: almost everywhere the loss is that of Laplace noise alone, 1/ε."""
     bounds = loss_of("laplace", level="20", width="1e-3", inputs=interval(0, 50))
     assert contains(bounds, 1 / 20, 1e-3)
 
 
+@pytest.mark.slow
 def test_a_declared_loss_is_bounded_as_its_named_twin():
     twin = user_loss(lambda gap: min(abs(gap), Fraction(1, 4)), UNIT, kappa=1, name="clipped")
     mechanism = mechanisms.mechanism_by_name("laplace", UNIT, epsilon(2))
@@ -379,6 +381,7 @@ def test_a_width_out_of_reach_is_refused_with_what_is_attainable(width, message)
     assert width != "1e-25" or "at least about" in str(problem.value)
 
 
+@pytest.mark.slow
 def test_a_density_known_within_bounds_limits_the_width():
     """The uniform density within 1/1000: its loss can be known to about that, and no better."""
     mechanism = mechanisms.mechanism_by_name("laplace", UNIT, epsilon(1))

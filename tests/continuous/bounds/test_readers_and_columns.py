@@ -16,8 +16,8 @@ from utmost.continuous.bounds.best_reading_by_table import _bracket, convex_read
 from utmost.continuous.bounds.columns import Column, Run, weight
 from utmost.continuous.bounds.float_intervals import dot_above, dot_below, float_intervals, lower_double, upper_double
 from utmost.continuous.bounds.loss_bounds import reader_of
-from utmost.continuous.bounds.stage import Grid, TwoSided, exponential_weights
-from utmost.continuous.densities.density import parse_density, uniform_density
+from utmost.continuous.bounds.loss_stage import CellPartition, TwoSided, exponential_weights
+from utmost.continuous.densities import parse_density, uniform_density
 from utmost.continuous.interval import interval
 from utmost.exact import ball, ball_endpoints, epsilon, exponential
 
@@ -42,7 +42,7 @@ def test_a_column_within_a_cell_is_at_least_its_combination_of_the_ends(x, y, h,
 
 def test_equal_cells_have_the_weights_of_the_geometric_mechanism():
     """½tanh(εh/2)·2 = (1−α)/(1+α) inside and ½ + ½tanh(εh/2) = 1/(1+α) at the ends, α = e^{−εh}."""
-    grid, level = Grid(tuple(UNIT.grid(4))), epsilon(2)
+    grid, level = CellPartition(tuple(UNIT.grid(4))), epsilon(2)
     with ctx.workprec(128):
         exponentials = exponential_weights(uniform_density(UNIT), grid, level, 1, 128)
         stage = TwoSided(exponentials, exponentials, grid, level, 128).stage(atoms=True)
@@ -55,7 +55,7 @@ def test_equal_cells_have_the_weights_of_the_geometric_mechanism():
 @given(cells=st.integers(1, 12), level=st.sampled_from(["1/3", "2", "40"]), position=st.fractions(0, 1))
 def test_the_answers_of_the_upper_columns_are_certain(cells, level, position):
     """The merged columns and the atoms sum to π: each input gives some answer with probability exactly 1."""
-    grid, density = Grid(tuple(UNIT.grid(cells))), uniform_density(UNIT)
+    grid, density = CellPartition(tuple(UNIT.grid(cells))), uniform_density(UNIT)
     with ctx.workprec(160):
         exponentials = exponential_weights(density, grid, epsilon(level), 1, 160)
         stage = TwoSided(exponentials, exponentials, grid, epsilon(level), 160).stage(atoms=True)
@@ -128,7 +128,7 @@ def test_every_reader_encloses_the_infimum_whatever_the_hint(heights, loss_name,
     heights = heights[: max(k for k in range(1, len(heights) + 1) if 1200 % k == 0)]
     loss = losses.parse_continuous_loss(loss_name)
     cells = -(-120 // len(heights))
-    grid = Grid(tuple(UNIT.grid(cells * len(heights))))
+    grid = CellPartition(tuple(UNIT.grid(cells * len(heights))))
     with ctx.workprec(160):
         reader = reader_of(loss, grid, MECHANISM, masses_only=False)
         bounds = reader.read(column_of(heights, cells, max(reader.degree, 1)), hint)
@@ -239,7 +239,7 @@ def test_the_reading_of_the_lower_end_has_its_closed_form(rate):
 
     (a, b), (total, first) = masses(m), masses(1)
     closed = 2 * (m * a - b) + first - m * total
-    level, grid = epsilon(rate), Grid(tuple(UNIT.grid(2000)))
+    level, grid = epsilon(rate), CellPartition(tuple(UNIT.grid(2000)))
     with ctx.workprec(128):
         exponentials = exponential_weights(uniform_density(UNIT), grid, level, 1, 128)
         column = TwoSided(exponentials, exponentials, grid, level, 128).node_column(0)
@@ -263,7 +263,7 @@ def test_moments_about_the_lower_end_do_not_depend_on_where_the_interval_lies():
 
 def test_exact_exponentials_agree_with_the_columns():
     """A node's column holds e^{−ε|x−y|}: its mass for the uniform prior is (2 − e^{−εy} − e^{−ε(1−y)})/ε."""
-    grid, level = Grid(tuple(UNIT.grid(4))), epsilon(3)
+    grid, level = CellPartition(tuple(UNIT.grid(4))), epsilon(3)
     with ctx.workprec(128):
         exponentials = exponential_weights(uniform_density(UNIT), grid, level, 1, 128)
         column = TwoSided(exponentials, exponentials, grid, level, 128).node_column(1)

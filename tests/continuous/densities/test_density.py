@@ -16,9 +16,7 @@ from flint import acb, arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from utmost.continuous.densities import moments
-from utmost.continuous.densities.beta import Kernel
-from utmost.continuous.densities.density import (
+from utmost.continuous.densities import (
     Beta,
     Density,
     Normal,
@@ -28,10 +26,12 @@ from utmost.continuous.densities.density import (
     from_data,
     histogram,
     linear_density,
+    moments,
     normal,
     parse_density,
     uniform_density,
 )
+from utmost.continuous.densities.beta import Kernel
 from utmost.continuous.densities.user_density import _moments_within
 from utmost.continuous.interval import Interval, check_edges, interval, parse_interval
 from utmost.errors import InputError, UndecidedError
@@ -202,6 +202,7 @@ def test_what_a_series_leaves_out_is_bounded(a: float, b: float, rate: int, s: s
         assert narrow.rel_accuracy_bits() > 60 > wide.rel_accuracy_bits()
 
 
+@pytest.mark.few
 @pytest.mark.parametrize(
     "density",
     [

@@ -8,11 +8,15 @@ from typing import Any
 from data.predicates.reference import engine_text, holds
 from data.predicates.strategies import FLOAT_KINDS, Sort, write_predicate
 from utmost.data.column_kinds import column_kind
+from utmost.data.engines.duckdb import DUCKDB
+from utmost.data.engines.postgres import POSTGRES
+from utmost.data.engines.spark import SPARK
 from utmost.data.predicates import compile_predicate, parse_predicate
 from utmost.data.predicates.syntax_tree import Node
 from utmost.errors import InputError
 
 Rows = Sequence[Mapping[str, Any]]
+ENGINE_BY_BACKEND = {"duckdb": DUCKDB, "postgres": POSTGRES, "pyspark": SPARK}
 
 
 def quote_name(name: str, quote: str = '"') -> str:
@@ -63,6 +67,12 @@ def column_kinds(table: Any) -> dict[str, Any]:
     return {name: column_kind(dtype) for name, dtype in table.schema().items()}
 
 
+def compile_text(text: str, table: Any) -> Any:
+    """A predicate over a table, as the table's engine computes it."""
+    engine = ENGINE_BY_BACKEND[table.get_backend().name]
+    return compile_predicate(parse_predicate(text), table, column_kinds(table), engine)
+
+
 def answers(backend: Any, table: Any, predicates: Mapping[str, Any]) -> dict[str, list[bool]]:
     """For each predicate its answer on each row, in the order of the rows, by one query."""
     query = table.select(place=table["place"], **predicates)
@@ -82,7 +92,7 @@ def disagreements(backend: Any, table: Any, rows: Rows, trees: Sequence[Node], n
     expressions, trees_by_name = {}, {}
     for i, tree in enumerate(trees):
         try:
-            expressions[f"p{i}"] = compile_predicate(parse_predicate(write_predicate(tree)), table, column_kinds(table))
+            expressions[f"p{i}"] = compile_text(write_predicate(tree), table)
             trees_by_name[f"p{i}"] = tree
         except InputError as refusal:
             if none_refused or not any(piece in str(refusal) for piece in ("digits", "float", "at most 10000")):

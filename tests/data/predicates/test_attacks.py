@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from data.predicates.engines import (
     answers,
-    column_kinds,
+    compile_text,
     disagreements,
     duckdb_table,
     postgres_table,
@@ -21,7 +21,7 @@ from data.predicates.engines import (
 from data.predicates.strategies import COLUMN_SORTS, COMMON_SORTS, LETTERS, single, write_constant
 from spark import quiet
 from utmost.data.column_kinds import ColumnKind
-from utmost.data.predicates import check_types, compile_predicate, parse_predicate
+from utmost.data.predicates import check_types, parse_predicate
 from utmost.errors import InputError
 
 pytestmark = quiet
@@ -69,7 +69,7 @@ def misread_texts(backend: Any, texts: list[str]) -> list[str]:
     engine_answers = answers(
         backend,
         table,
-        {name: compile_predicate(parse_predicate(p), table, column_kinds(table)) for name, p in predicates.items()},
+        {name: compile_text(p, table) for name, p in predicates.items()},
     )
     even = engine_answers.pop("even")
     return [
@@ -105,10 +105,7 @@ def test_hostile_column_names_are_only_ever_names(engine: Any) -> None:
     sorts = dict.fromkeys(NAMES, COLUMN_SORTS["middle"])
     rows = [{name: index if index == row else -1 for index, name in enumerate(NAMES)} for row in range(len(NAMES))]
     table = MAKE_TABLE[engine.name](engine, rows, sorts)
-    predicates = {
-        f"p{i}": compile_predicate(parse_predicate(f"{quote_name(name)} = {i}"), table, column_kinds(table))
-        for i, name in enumerate(NAMES)
-    }
+    predicates = {f"p{i}": compile_text(f"{quote_name(name)} = {i}", table) for i, name in enumerate(NAMES)}
     expected = {f"p{i}": [row == i for row in range(len(NAMES))] for i in range(len(NAMES))}
     assert answers(engine, table, predicates) == expected
 
@@ -177,11 +174,13 @@ def test_the_deepest_predicates_run(engine: Any, text: str) -> None:
     assert agrees_with_reference(engine, text)
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("text", LONG_PREDICATES, ids=["or", "integers", "floats", "texts", "and"])
 def test_the_longest_predicates_run(duckdb: Any, text: str) -> None:
     assert agrees_with_reference(duckdb, text)
 
 
+@pytest.mark.slow
 def test_what_stands_before_a_long_list_is_not_repeated_without_bound(duckdb: Any) -> None:
     assert agrees_with_reference(duckdb, f"f{' + f' * 40} in ({', '.join(map(str, range(1800)))})")
     assert agrees_with_reference(duckdb, f"f * 1 in ({', '.join(['f'] * 600)})")

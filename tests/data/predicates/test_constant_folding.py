@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from data.predicates import reference
 from data.predicates.strategies import single
-from utmost.data.predicates.column_casts import digits
+from utmost.data.engines.expressions import digits
 from utmost.data.predicates.constant_folding import (
     DOUBLE,
     MIRRORED_SIGNS,

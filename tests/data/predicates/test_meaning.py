@@ -13,7 +13,7 @@ from data.predicates.corpus import PREDICATES, ROWS
 from data.predicates.engines import (
     Rows,
     answers,
-    column_kinds,
+    compile_text,
     disagreements,
     duckdb_table,
     postgres_table,
@@ -22,6 +22,7 @@ from data.predicates.engines import (
 from data.predicates.strategies import COLUMN_SORTS, COMMON_SORTS, Sort, rows, trees
 from spark import quiet
 from utmost.data.column_kinds import ColumnKind
+from utmost.data.engines.duckdb import DUCKDB
 from utmost.data.predicates import compile_predicate, parse_predicate
 from utmost.data.predicates.syntax_tree import Node
 from utmost.errors import InputError
@@ -120,15 +121,15 @@ def test_what_could_fail_or_differ_on_some_row_is_refused_before_any_is_read(
 ) -> None:
     table = duckdb_table(duckdb, ROWS, COMMON_SORTS)
     with pytest.raises(InputError, match=f"^where, at character .*{message}"):
-        compile_predicate(parse_predicate(text), table, column_kinds(table))
+        compile_text(text, table)
 
 
 def test_kinds_that_are_not_the_tables_are_refused(duckdb: Any) -> None:
     table = duckdb_table(duckdb, ROWS, COMMON_SORTS)
     with pytest.raises(InputError, match="kinds must be those of the table's columns"):
-        compile_predicate(parse_predicate("small = 'x'"), table, {"small": ColumnKind.TEXT})
+        compile_predicate(parse_predicate("small = 'x'"), table, {"small": ColumnKind.TEXT}, DUCKDB)
     with pytest.raises(InputError, match="there is no column absent"):
-        compile_predicate(parse_predicate("absent = 1"), table, column_kinds(table))
+        compile_text("absent = 1", table)
 
 
 # Values that only one engine has.
@@ -136,9 +137,7 @@ def test_kinds_that_are_not_the_tables_are_refused(duckdb: Any) -> None:
 
 def assert_true_rows(backend: Any, table: Any, expected: dict[str, str]) -> None:
     """Each predicate is true of exactly the rows whose numbers are given."""
-    predicates = {
-        f"p{i}": compile_predicate(parse_predicate(text), table, column_kinds(table)) for i, text in enumerate(expected)
-    }
+    predicates = {f"p{i}": compile_text(text, table) for i, text in enumerate(expected)}
     engine_answers = answers(backend, table, predicates).values()
     true_rows = ["".join(str(index) for index, truth in enumerate(column) if truth) for column in engine_answers]
     assert dict(zip(expected, true_rows, strict=True)) == expected
@@ -254,7 +253,7 @@ def test_arithmetic_of_unbounded_decimals_is_refused(postgres: Any) -> None:
     table = postgres.table("unbounded")
     for text in ("x + 1 > 2", "x > f", "x * x > x"):
         with pytest.raises(InputError, match=r"^where, at character"):
-            compile_predicate(parse_predicate(text), table, column_kinds(table))
+            compile_text(text, table)
 
 
 @settings(max_examples=20)

@@ -296,6 +296,7 @@ for name in sys.argv[1:]:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="peak memory is read where Linux tells it")
 def test_memory_does_not_grow_with_the_rows(tmp_path) -> None:
     """900 000 rows of 200 bytes more: 180 MB held once would be seen."""

@@ -60,7 +60,7 @@ def test_files_are_used_only_beyond_what_is_held(tmp_path: Path) -> None:
     assert list(other_folder.iterdir()) == []
 
 
-@pytest.mark.parametrize("max_bytes", [10**9, 0], ids=["memory", "files"])
+@pytest.mark.parametrize("max_bytes", [10**9, pytest.param(0, marks=pytest.mark.slow)], ids=["memory", "files"])
 def test_all_orders_of_four_rows_are_alike(max_bytes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two files at a time. 24 orders, 600 runs, χ² with 23 degrees: false alarm 1e-6."""
     monkeypatch.setattr(shuffle, "BUCKET_BITS", 1)

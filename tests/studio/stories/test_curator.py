@@ -136,6 +136,21 @@ def runs_the_same_plan(app: Any, plan: Path, release: Path, budget: str) -> None
     assert charged_epsilons(app, budget) == [Fraction(1, 10)] * 2
 
 
+def test_mistakes_typed_before_the_scripts_run_are_shown_too(walk):
+    waiting: list[Any] = []
+    with walk(1440) as curator:
+        curator.go("/curator")
+        curator.page.get_by_role("link", name="bundled:anes96").click()
+        curator.page.get_by_role("link", name="Ask about this table").wait_for()
+        curator.page.route("**/curator.js*", lambda route: waiting.append(route))
+        curator.page.get_by_role("link", name="Ask about this table").click()
+        curator.page.fill(field("where"), "vote == Dole")
+        wait_until(lambda: curator.page.url and waiting)
+        for route in waiting:
+            route.continue_()
+        wait_until(lambda: curator.text(error("where")) != "")
+
+
 @pytest.mark.parametrize("width", WIDTHS)
 def test_a_curator_spends_knowingly_and_once(walk, app, width, tmp_path):
     budget = f"survey{width}"

@@ -11,7 +11,7 @@ from page_walks import WIDTHS, Walk
 def corrects_a_mistake(walk: Walk) -> None:
     page = walk.page
     walk.go("/designer")
-    assert "Gap 0" in walk.text("#best ~ p")
+    assert "gap 0" in walk.text("#best ~ p")
     page.fill("#f-space", "lime:6")
     page.get_by_role("button", name="Design it").click()
     wait_until(lambda: "space must" in walk.text("#e-space"))
@@ -28,7 +28,7 @@ def corrects_a_mistake(walk: Walk) -> None:
 
 def begins_a_long_job_and_cancels_it(walk: Walk) -> None:
     page = walk.page
-    page.fill("#f-space", "grid:7x7")
+    page.fill("#f-space", "grid:11x11")
     page.get_by_role("button", name="Design it").click()
     page.get_by_role("button", name="Look for the best mechanism").click()
     page.wait_for_url("**/jobs/*")
@@ -64,8 +64,8 @@ def compares_two_mechanisms(walk: Walk) -> None:
     page.fill("#f-second", "response 4 1/3")
     page.get_by_role("button", name="Compare them").click()
     page.wait_for_selector(".notice.warn")
-    assert "Better served by the first" in walk.text("h3 >> nth=0")
-    assert "Better served by the second" in walk.text("h3 >> nth=1")
+    assert "Better served by the first" in walk.text("section.card p >> nth=0")
+    assert "Better served by the second" in walk.text("section.card p >> nth=1")
     walk.screenshot("designer-refine")
 
 

@@ -16,20 +16,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
 
-from utmost.consumer.counts import closed_form, single_answer, tie_breaking
+from utmost.consumer.counts import single_answer
 from utmost.consumer.counts.face_value_reading import face_value_loss
 from utmost.consumer.counts.posterior_mass import MAX_FULL_COUNTS
+from utmost.consumer.counts.reading_rules import ReadingRule, reading_rule
 from utmost.consumer.counts.reading_search import MAX_SEARCH_WORK, ReadingSearch
 from utmost.consumer.counts.recurrences import Floats, Ints, PosteriorSums, posterior_sums, rounding_error
 from utmost.consumer.counts.tie_breaking import ExactRate, TieBreaker
-from utmost.consumer.losses import Binary, ByError, Linear, Loss, Power, Squared, Table, absolute, squared
-from utmost.consumer.piecewise_losses import PiecewiseLoss
-from utmost.consumer.priors import Floating, Prior
+from utmost.consumer.losses import Loss
+from utmost.consumer.priors import Prior
 from utmost.errors import InputError
 
 ReadingRequest: TypeAlias = frozenset[int] | None
@@ -82,16 +81,18 @@ def readings(
     [0, 0, 3, 3]
     """
     epsilon = _epsilon(level)
-    _check_table(loss, prior.size)
+    loss.check(prior.size)
     _refuse_falling(loss, prior.size)
-    sums = posterior_sums(prior.logs(), epsilon)
-    requested = None if asked is None else frozenset(asked)
-    remap, losses = _best_remap(sums, _closed_form_of(loss), _tie_breaker(prior, level, loss), requested, effort)
+    sums, rule = posterior_sums(prior.logs(), epsilon), reading_rule(loss)
+    requested, tie_breaker = None if asked is None else frozenset(asked), _tie_breaker(prior, level, loss)
+    if rule is None:
+        remap, losses = _search_remap(ReadingSearch(sums, loss, effort), tie_breaker, requested)
+    else:
+        remap = rule.remap(sums, tie_breaker, requested)
+        losses = rule.sharp_losses(sums, remap)
     evidence = sums.log(sums.total) + _log_kappa(prior.size, epsilon)
     chances = np.exp(evidence)
-    return Readings(
-        remap, losses, evidence, float(chances @ losses), _face_value_loss(sums, _closed_form_of(loss), chances)
-    )
+    return Readings(remap, losses, evidence, float(chances @ losses), _face_value_loss(sums, loss, rule, chances))
 
 
 def read(prior: Prior, level: ExactRate | float, loss: Loss, answer: int, coverage: float = 0.95) -> Reading:
@@ -105,23 +106,22 @@ def read(prior: Prior, level: ExactRate | float, loss: Loss, answer: int, covera
     7
     """
     if not 0 < coverage < 1:
-        raise InputError(f"coverage must be strictly between 0 and 1, got {coverage}")
+        raise InputError(f"coverage must be strictly between 0 and 1, got {coverage}", "coverage")
     chances = posterior(prior, level, answer)
     interval = single_answer.credible_interval(chances, coverage)
-    if isinstance(_closed_form_of(loss), ByError):
+    if loss.by_error and loss.closed_form is None:
         return Reading(*_reading_by_error(prior, level, loss, answer, chances), interval)
     if prior.size <= MAX_FULL_COUNTS:
         all_readings = readings(prior, level, loss, [answer])
         return Reading(int(all_readings.remap[answer]), float(all_readings.losses[answer]), interval)
-    _check_table(loss, prior.size)
-    return Reading(*single_answer.best_reading(chances, _closed_form_of(loss)), interval)
+    loss.check(prior.size)
+    return Reading(*single_answer.best_reading(chances, loss), interval)
 
 
 def _reading_by_error(
     prior: Prior, level: ExactRate | float, loss: Loss, answer: int, chances: Floats
 ) -> tuple[int, float]:
     """The best reading of a posterior for a loss of the error, ties settled where that can be, and its loss."""
-    assert isinstance(loss, ByError)
     reading, tie_breaker = single_answer.best_reading(chances, loss)[0], _tie_breaker(prior, level, loss)
     if tie_breaker is not None:
         finite_logs = prior.logs()[np.isfinite(prior.logs())]
@@ -138,79 +138,40 @@ def posterior(prior: Prior, level: ExactRate | float, answer: int) -> Floats:
     [0.212, 0.576, 0.212]
     """
     if not isinstance(answer, int | np.integer):
-        raise InputError(f"answer must be a count from 0 to {prior.size - 1}, got {type(answer).__name__}")
+        raise InputError(f"answer must be a count from 0 to {prior.size - 1}, got {type(answer).__name__}", "answer")
     if not 0 <= answer < prior.size:
-        raise InputError(f"answer must be a count from 0 to {prior.size - 1}, got {answer}: clamp it to that range")
+        raise InputError(
+            f"answer must be a count from 0 to {prior.size - 1}, got {answer}", "answer", "clamp it to that range"
+        )
     scores = prior.logs() - _epsilon(level) * np.abs(np.arange(prior.size) - answer)
     weights = np.exp(scores - scores.max())
     return np.asarray(weights / weights.sum())
 
 
-def _best_remap(
-    sums: PosteriorSums, loss: Loss, tie_breaker: TieBreaker | None, requested: ReadingRequest, effort: float
+def _search_remap(
+    search: ReadingSearch, tie_breaker: TieBreaker | None, requested: ReadingRequest
 ) -> tuple[Ints, Floats]:
-    """The remap, ties settled by the tie breaker if there is one, and its expected loss given each answer."""
-    if isinstance(loss, Linear):
-        remap = closed_form.linear_remap(sums, loss)
-        _settle_ties(
-            remap, tie_breaker, tie_breaking.linear_rivals(sums, loss, remap) if tie_breaker else {}, requested
-        )
-        return remap, _sharpen(sums, loss, remap, closed_form.linear_losses(sums, loss, remap))
-    if isinstance(loss, Squared):
-        remap = closed_form.squared_remap(sums)
-        _settle_ties(remap, tie_breaker, tie_breaking.squared_rivals(sums) if tie_breaker else {}, requested)
-        return remap, closed_form.squared_losses(sums, remap)
-    if isinstance(loss, Binary):
-        remap = tie_breaking.exact_modes(sums, tie_breaker) if tie_breaker else sums.mode
-        return remap, _sharpen(sums, loss, remap, closed_form.binary_losses(sums, remap))
-    search = ReadingSearch(sums, loss, effort)
+    """The remap by search, ties settled by the tie breaker if there is one, and the expected loss given each answer."""
     remap, losses = search.best()
-    _settle_ties(
-        remap,
-        tie_breaker,
-        search.rivals(losses, sums.relative_error_bound, requested) if tie_breaker else {},
-        requested,
-    )
+    if tie_breaker is not None:
+        rivals = search.rivals(losses, search.sums.relative_error_bound, requested)
+        tie_breaker.settle(remap, rivals, requested)
     return remap, losses
 
 
-def _sharpen(sums: PosteriorSums, loss: Loss, remap: Ints, losses: Floats) -> Floats:
-    """Losses to full relative accuracy where the exact path could run; above, to that of a double near the distance."""
-    return closed_form.sharpen_losses(sums, loss, remap, losses) if sums.size <= MAX_FULL_COUNTS else losses
-
-
-def _face_value_loss(sums: PosteriorSums, loss: Loss, chances: Floats) -> float:
+def _face_value_loss(sums: PosteriorSums, loss: Loss, rule: ReadingRule | None, chances: Floats) -> float:
     """The expected loss of reading each answer as itself."""
-    answers = np.arange(sums.size)
-    if isinstance(loss, Linear):
-        return float(chances @ closed_form.linear_losses(sums, loss, answers))
-    if isinstance(loss, Squared):
-        return float(chances @ closed_form.squared_losses(sums, answers))
-    if isinstance(loss, Binary):
-        return float(chances @ closed_form.binary_losses(sums, answers))
-    return face_value_loss(sums.logs, sums.epsilon, loss)
-
-
-def _settle_ties(
-    remap: Ints, tie_breaker: TieBreaker | None, rivals: dict[int, list[int]], requested: ReadingRequest
-) -> None:
-    for answer, candidates in rivals.items():
-        if tie_breaker is not None and (requested is None or answer in requested):
-            remap[answer] = tie_breaker.best(answer, candidates, int(remap[answer]))
+    if rule is None:
+        return face_value_loss(sums.logs, sums.epsilon, loss)
+    return float(chances @ rule.losses(sums, np.arange(sums.size)))
 
 
 def _tie_breaker(prior: Prior, level: ExactRate | float, loss: Loss) -> TieBreaker | None:
     """What settles ties exactly, where prior, level and loss are exact and small enough."""
-    inexact = isinstance(prior, Floating) or (isinstance(loss, Table) and isinstance(loss.rows[0][0], float))
+    inexact = not (prior.is_exact and loss.is_exact)
     if isinstance(level, float | int) or prior.size > MAX_FULL_COUNTS or inexact:
         return None
     return TieBreaker(prior, level.alpha, loss)
-
-
-def _closed_form_of(loss: Loss) -> Loss:
-    """The closed form of a power, where it has one."""
-    closed_forms: dict[Fraction, Loss] = {Fraction(1): absolute, Fraction(2): squared}
-    return closed_forms.get(loss.p, loss) if isinstance(loss, Power) else loss
 
 
 def _log_kappa(size: int, epsilon: float) -> Floats:
@@ -225,23 +186,23 @@ def _log_kappa(size: int, epsilon: float) -> Floats:
 
 def _epsilon(level: ExactRate | float) -> float:
     if not isinstance(level, float | int | ExactRate):
-        raise InputError(f'level must be alpha("1/2"), epsilon("0.1") or a float, got {type(level).__name__}')
+        raise InputError(f'level must be alpha("1/2"), epsilon("0.1") or a float, got {type(level).__name__}', "level")
     epsilon = float(level if isinstance(level, float | int) else level.epsilon)
     if not 0 < epsilon < math.inf:
         raise InputError(
-            f"epsilon must be > 0 and finite to read an answer, got {epsilon}: at 0 read the prior, at inf the answer"
+            f"epsilon must be > 0 and finite to read an answer, got {epsilon}",
+            "epsilon",
+            "at 0 read the prior, at inf the answer",
         )
     return epsilon
 
 
-def _check_table(loss: Loss, size: int) -> None:
-    if isinstance(loss, Table):
-        loss.check(size)
-
-
 def _refuse_falling(loss: Loss, size: int) -> None:
-    """A drawn loss is searched from all readings where it falls away from the truth: too much above 4096 counts."""
-    if isinstance(loss, PiecewiseLoss) and size > MAX_FULL_COUNTS and not loss.monotone:
+    """A loss that falls away from the truth is searched over all readings: too much work above 4096 counts."""
+    if loss.by_error and size > MAX_FULL_COUNTS and not loss.monotone:
+        kind = loss.name.partition(":")[0]
         raise InputError(
-            f"loss drawn must not fall away from the truth to read all of {size} answers: read them one by one"
+            f"loss {kind} must not fall away from the truth to read all of {size} answers",
+            "loss",
+            "read them one by one",
         )

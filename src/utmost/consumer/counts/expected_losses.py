@@ -13,7 +13,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from utmost.consumer.counts.recurrences import Floats, Ints
-from utmost.consumer.losses import ByError, Loss
+from utmost.consumer.losses import Loss
 
 PRODUCT_COLUMNS = 64  # of a matrix product at a time: above, threads are started that wait for one another
 
@@ -23,8 +23,8 @@ class LossLookup:
 
     def __init__(self, loss: Loss, size: int) -> None:
         self.loss, self.origin = loss, size - 1
-        self.gaps = loss.array(0, np.arange(1 - size, size)) if isinstance(loss, ByError) else None
-        self.monotone = isinstance(loss, ByError) and loss.monotone
+        self.gaps = loss.array(0, np.arange(1 - size, size)) if loss.by_error else None
+        self.monotone = loss.by_error and loss.monotone
         self._windows = lru_cache(maxsize=16)(self._error_windows)
 
     def table(self, truths: Ints, start: int, stop: int) -> Floats:

@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from utmost.consumer.counts import closed_form
 from utmost.consumer.counts.posterior_mass import MAX_FULL_COUNTS
+from utmost.consumer.counts.reading_rules import reading_rule
 from utmost.consumer.counts.recurrences import Floats, Ints, PosteriorSums
-from utmost.consumer.losses import Binary, ByError, Linear, Loss, Squared
+from utmost.consumer.losses import Loss
 
 BLOCK_TRUTHS = 1 << 13  # truths summed at a time
 RELATIVE_REMAINDER = 2.0**-50  # relative size of what may be left out
@@ -25,13 +25,13 @@ def face_value_loss(logs: Floats, epsilon: float, loss: Loss) -> float:
         return float(loss.array(0, 0))
     truths = np.flatnonzero(np.isfinite(logs))
     weights = np.exp(logs[truths])
-    if isinstance(loss, ByError):
+    if loss.by_error:
         return float(weights @ _losses_by_error(truths, len(logs), epsilon, loss))
     blocks = [slice(start, start + BLOCK_TRUTHS) for start in range(0, len(truths), BLOCK_TRUTHS)]
     return math.fsum(_loss_of_block(weights[block], truths[block], len(logs), epsilon, loss) for block in blocks)
 
 
-def _losses_by_error(truths: Ints, size: int, epsilon: float, loss: ByError) -> Floats:
+def _losses_by_error(truths: Ints, size: int, epsilon: float, loss: Loss) -> Floats:
     """E[ℓ(x, y) | x]: all distances to either side as if between the ends, what the ends have more, 0 counted once."""
     gaps, inner = np.arange(size), math.tanh(epsilon / 2)
     losses = np.full(len(truths), -float(loss.array(0, 0)) * inner)
@@ -67,15 +67,12 @@ def _end_weight(epsilon: float) -> float:
 def face_value_losses(sums: PosteriorSums, loss: Loss, answers: Ints) -> Floats:
     """E[ℓ(x, y) | y], the loss of reading y as itself, for these answers.
 
-    In closed form for `Linear`, `Squared` and `Binary`; for another loss one posterior is summed for each answer.
+    In closed form where the loss has one; for another loss one posterior is summed for each answer.
     """
     counts = np.arange(sums.size)
-    if isinstance(loss, Linear):
-        return closed_form.linear_losses(sums, loss, counts)[answers]
-    if isinstance(loss, Squared):
-        return closed_form.squared_losses(sums, counts)[answers]
-    if isinstance(loss, Binary):
-        return closed_form.binary_losses(sums, counts)[answers]
+    rule = reading_rule(loss)
+    if rule is not None:
+        return rule.losses(sums, counts)[answers]
     distinct, positions = np.unique(answers, return_inverse=True)
     total = sums.log(sums.total)
     losses = np.empty(len(distinct))

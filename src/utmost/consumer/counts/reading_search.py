@@ -124,6 +124,7 @@ class ReadingSearch:
         if work > self.effort:
             raise InputError(
                 f"loss {self.costs.loss.name[:60]} needs more than {self.effort:.0e} operations for all "
-                f"{self.sums.size} answers at this epsilon: read one answer at a time, or use absolute, squared or "
-                "binary"
+                f"{self.sums.size} answers at this epsilon",
+                "loss",
+                "read one answer at a time, or use absolute, squared or binary",
             )

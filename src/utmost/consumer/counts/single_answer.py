@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from utmost.consumer.counts.reading_rules import reading_rule
 from utmost.consumer.counts.recurrences import Floats, Ints
-from utmost.consumer.losses import Binary, ByError, Linear, Loss, Squared
+from utmost.consumer.losses import Loss
 from utmost.errors import InputError
 
 MAX_DIRECT_COUNTS = 1 << 14  # counts up to which a convolution is summed term by term
@@ -32,25 +33,8 @@ def best_reading(chances: Floats, loss: Loss) -> tuple[int, float]:
 
 
 def _minimiser(chances: Floats, loss: Loss) -> int:
-    counts = np.arange(len(chances))
-    if isinstance(loss, Linear):
-        return _linear_minimiser(chances, loss)
-    if isinstance(loss, Squared):
-        centre = int(chances.argmax())
-        return centre + int(np.ceil(float(chances @ (counts - centre)) - 0.5))
-    if isinstance(loss, Binary):
-        return int(chances.argmax())
-    return _search_minimiser(chances, loss)
-
-
-def _linear_minimiser(chances: Floats, loss: Linear) -> int:
-    """The smallest w with over·P(x ≤ w) ≥ under·P(x > w)."""
-    support = np.flatnonzero(chances)
-    if not loss.under:
-        return 0
-    above = np.append(np.cumsum(chances[support][::-1])[::-1][1:], 0.0)
-    reaches = float(loss.over) * np.cumsum(chances[support]) >= float(loss.under) * above
-    return int(support[np.argmax(reaches)])
+    rule = reading_rule(loss)
+    return _search_minimiser(chances, loss) if rule is None else rule.minimiser(chances)
 
 
 def _search_minimiser(chances: Floats, loss: Loss) -> int:
@@ -61,29 +45,29 @@ def _search_minimiser(chances: Floats, loss: Loss) -> int:
     relevant = np.flatnonzero(chances > NEGLIGIBLE_SHARE / len(chances) * chances.max())
     low, high = int(relevant[0]), int(relevant[-1])
     window = chances[low : high + 1]
-    if isinstance(loss, ByError):
+    if loss.by_error:
         return low + _convolution_minimiser(window, loss) if loss.monotone else _convolution_minimiser(chances, loss)
     if len(window) > MAX_CONVOLUTION_COUNTS:
         raise InputError(
-            f"loss {loss.name} must be one of distances for a posterior of {len(window)} counts: use power"
+            f"loss {loss.name} must be one of distances for a posterior of {len(window)} counts", "loss", "use power"
         )
     truths = np.arange(low, high + 1)
     return low + int(np.argmin([window @ loss.array(truths, reading) for reading in range(low, high + 1)]))
 
 
-def near_ties(chances: Floats, loss: ByError, relative_error: float) -> list[int]:
+def near_ties(chances: Floats, loss: Loss, relative_error: float) -> list[int]:
     """All readings within a relative 2·doubt of the least expected loss, ascending."""
     values = _expected_losses(chances, loss)
     return np.flatnonzero(values <= values.min() * (1 + 2 * relative_error)).tolist()
 
 
-def _expected_losses(chances: Floats, loss: ByError) -> Floats:
+def _expected_losses(chances: Floats, loss: Loss) -> Floats:
     """Σ_x P(x) ℓ(x, w) for every reading w, term by term."""
     size = len(chances)
     return np.convolve(chances, loss.array(0, np.arange(-size + 1, size)))[size - 1 : 2 * size - 1]
 
 
-def _convolution_minimiser(chances: Floats, loss: ByError) -> int:
+def _convolution_minimiser(chances: Floats, loss: Loss) -> int:
     size = len(chances)
     if size <= MAX_DIRECT_COUNTS:
         return int(np.argmin(_expected_losses(chances, loss)))

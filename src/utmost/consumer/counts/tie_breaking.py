@@ -13,13 +13,12 @@ import numpy as np
 from utmost.consumer.counts.closed_form import mass_up_to
 from utmost.consumer.counts.recurrences import Ints, PosteriorSums
 from utmost.consumer.losses import Binary, Linear, Loss
-from utmost.consumer.piecewise_losses import PiecewiseLoss
 from utmost.consumer.priors import Prior
 from utmost.errors import InputError
 from utmost.exact import Number, ball, sign
 from utmost.exact.working_precision import working_precision
 
-MAX_EXACT_WORK = 10**5  # counts times readings that are compared for a drawn loss
+MAX_EXACT_WORK = 10**5  # counts times readings that are compared for a loss with plateaus
 PRECISION_BITS = (64, 128, 256, 512, 1024)  # bits; what they leave undecided is decided symbolically
 
 
@@ -39,13 +38,13 @@ class ExactRate(Protocol):
 class TieBreaker:
     """Compares readings of one answer exactly: the sign of Σ_x π_x α^|x−y| (ℓ(x, w) − ℓ(x, w′)).
 
-    The prior's exact weights are worked out when the first question comes: most priors raise none. A drawn loss may be
-    level over many readings, and then it raises thousands: it gets answers for the first 10⁵ terms.
+    The prior's exact weights are worked out when the first question comes: most priors raise none. A loss with
+    plateaus may raise thousands: it gets answers for the first 10⁵ terms.
     """
 
     def __init__(self, prior: Prior, alpha: Number, loss: Loss) -> None:
         self.prior, self.alpha, self.loss = prior, alpha, loss
-        self.remaining_work: float = MAX_EXACT_WORK if isinstance(loss, PiecewiseLoss) else math.inf
+        self.remaining_work: float = MAX_EXACT_WORK if loss.has_plateaus else math.inf
         self.exact, self.odds = lru_cache(maxsize=1 << 18)(loss.exact), lru_cache(maxsize=1 << 20)(self._odds)
 
     @cached_property
@@ -76,8 +75,14 @@ class TieBreaker:
                 winner = reading
         return winner
 
+    def settle(self, remap: Ints, rivals: dict[int, list[int]], requested: frozenset[int] | None) -> None:
+        """Put the best of each answer's rivals into the remap, for all answers or those that are requested."""
+        for answer, candidates in rivals.items():
+            if requested is None or answer in requested:
+                remap[answer] = self.best(answer, candidates, int(remap[answer]))
+
     def _difference(self, answer: int, reading: int, other: int) -> int:
-        if isinstance(self.loss, Binary):
+        if isinstance(self.loss.closed_form, Binary):
             return self.odds(reading, other, abs(reading - answer) - abs(other - answer))
         coefficients: list[Number] = [Fraction(0)] * (max(answer, self.support[-1][0] - answer) + 1)
         for x, weight in self.support:

@@ -33,7 +33,7 @@ from utmost.exact.working_precision import working_precision
 if TYPE_CHECKING:
     from flint import arb
 
-    from utmost.continuous.densities.density import Density
+    from utmost.continuous.densities import Density
     from utmost.continuous.densities.moments import Rate
 
 Moments: TypeAlias = "tuple[arb, ...]"

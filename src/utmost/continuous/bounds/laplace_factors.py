@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from utmost.continuous.bounds.columns import UncertainWeight, Weight, make_weight
-from utmost.continuous.bounds.stage import Grid
+from utmost.continuous.bounds.loss_stage import CellPartition
 from utmost.exact import Level, ball
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class Factors:
     """φ = 2/ζ on the cells of a grid: values at the edges, value and slope in the middle of each cell."""
 
-    def __init__(self, level: Level, grid: Grid, bits: int) -> None:
+    def __init__(self, level: Level, grid: CellPartition, bits: int) -> None:
         self.rate, self.bits, self.edges = level.epsilon_ball(bits), bits, grid.edges
         self.edge_values = [self._value_and_slope(edge)[0] for edge in grid.edges]
         self.middles = [self._value_and_slope((u + v) / 2) for u, v in pairwise(grid.edges)]

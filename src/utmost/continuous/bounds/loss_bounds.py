@@ -1,4 +1,4 @@
-"""What a mechanism over an interval costs a consumer, certified from both sides (FMM21 Def. 2).
+"""Certified lower and upper bounds on a consumer's expected loss with a mechanism over an interval (FMM21 Def. 2).
 
     $(π, K, ℓ) = ∫ inf_w ∫ ℓ(w, x) π(x) K(x)(dy) dx
 
@@ -22,8 +22,8 @@ from typing import TypeAlias
 from utmost.continuous import losses
 from utmost.continuous.bounds.best_reading_by_prefix_sums import Linear, Reader, ReadingBounds, Squared
 from utmost.continuous.bounds.best_reading_by_table import convex_reader, step_reader, unimodal_reader
-from utmost.continuous.bounds.stage import Answer, Grid, Stage
-from utmost.continuous.densities.density import Density, UserDensity
+from utmost.continuous.bounds.loss_stage import Answer, CellPartition, Stage
+from utmost.continuous.densities import Density, UserDensity
 from utmost.continuous.losses import ContinuousLoss
 from utmost.continuous.mechanisms import Mechanism
 from utmost.continuous.user_kernels import Kernel
@@ -70,13 +70,15 @@ class Remap:
         if k is None:
             k = max(bisect_right([a.low for a in self.answers], y) - 1, 0)
         if not self.answers[k].low <= y <= self.answers[k].high:
-            raise InputError("answer must be one that the mechanism gives: it is between two of them or outside")
+            raise InputError(
+                "answer must be one that the mechanism gives: it is between two of them or outside", "answer"
+            )
         return self.readings[k]
 
     def _reading_of_label(self, label: str) -> Fraction:
         readings = [reading for a, reading in zip(self.answers, self.readings, strict=True) if a.label == label]
         if not readings:
-            raise InputError("answer must be an output of the channel")
+            raise InputError("answer must be an output of the channel", "answer")
         return readings[0]
 
 
@@ -114,12 +116,11 @@ def bound_expected_loss(
     A width that would need more than 10^7 cells (2000 for a user's kernel), or that cannot be had at all, is refused
     with what is attainable.
 
-    >>> from utmost.continuous import interval, losses, mechanisms
-    >>> from utmost.continuous.densities import density
+    >>> from utmost.continuous import densities, interval, losses, mechanisms
     >>> from utmost.exact import epsilon
-    >>> unit = interval.interval(0, 1)
+    >>> unit = interval(0, 1)
     >>> bounds = bound_expected_loss(
-    ...     density.uniform_density(unit),
+    ...     densities.uniform_density(unit),
     ...     mechanisms.mechanism_by_name("laplace", unit, epsilon(2)),
     ...     losses.absolute,
     ...     "1e-3",
@@ -129,16 +130,20 @@ def bound_expected_loss(
     """
     target = rational(width, "width")
     if target <= 0:
-        raise InputError(f"width must be > 0, got {decimal(target)}: it is how far apart the bounds may be")
+        raise InputError(f"width must be > 0, got {decimal(target)}: it is how far apart the bounds may be", "width")
     if density.interval != mechanism.interval:
         raise InputError(
-            f"density and mechanism must share their interval, got {density.interval} and {mechanism.interval}"
+            f"density and mechanism must share their interval, got {density.interval} and {mechanism.interval}",
+            "density",
         )
     aligned_cells, limits = (
         _aligned_cells(mechanism, loss),
         KERNEL_LIMITS if isinstance(mechanism, Kernel) else DEFAULT_LIMITS,
     )
-    grid, history = Grid(tuple(mechanism.interval.grid(aligned_cells * -(-FIRST_STAGE_CELLS // aligned_cells)))), []
+    grid, history = (
+        CellPartition(tuple(mechanism.interval.grid(aligned_cells * -(-FIRST_STAGE_CELLS // aligned_cells)))),
+        [],
+    )
     while True:
         stage_bounds = _bound_stage(density, mechanism, loss, grid, target)
         bounds = stage_bounds.bounds
@@ -153,14 +158,14 @@ def bound_expected_loss(
 
 def _aligned_cells(mechanism: Mechanism, loss: ContinuousLoss) -> int:
     """A number of equal cells that puts the mechanism's jumps on edges, and a step loss's too where it is small."""
-    if not isinstance(loss, losses.Step):
+    if loss.jump is None:
         return mechanism.parts
-    step_cells = (loss.h / mechanism.interval.length).denominator
+    step_cells = (loss.jump / mechanism.interval.length).denominator
     return math.lcm(mechanism.parts, step_cells) if step_cells <= MAX_STEP_CELLS else mechanism.parts
 
 
 def _bound_stage(
-    density: Density, mechanism: Mechanism, loss: ContinuousLoss, grid: Grid, target: Fraction
+    density: Density, mechanism: Mechanism, loss: ContinuousLoss, grid: CellPartition, target: Fraction
 ) -> _StageBounds:
     """One stage: its columns, all read, added up."""
     bits = _working_bits(mechanism, target)
@@ -189,20 +194,22 @@ def _working_bits(mechanism: Mechanism, target: Fraction) -> int:
     return 128 + 3 * int(relative_distance).bit_length() + (1 / target).__ceil__().bit_length() + 3 * extra_bits
 
 
-def reader_of(loss: ContinuousLoss, grid: Grid, mechanism: Mechanism, *, masses_only: bool) -> Reader:
+def reader_of(loss: ContinuousLoss, grid: CellPartition, mechanism: Mechanism, *, masses_only: bool) -> Reader:
     """How this loss is read on this grid; `masses_only` densities have masses, but no means within their cells."""
     if loss == losses.squared:
         return Squared()
-    if isinstance(loss, losses.Linear):
-        return Linear(ball(loss.under, 64), ball(loss.over, 64))
+    if loss.slopes is not None:
+        under, over = loss.slopes
+        return Linear(ball(under, 64), ball(over, 64))
     if mechanism.steepness > MAX_STEEPNESS:
         raise InputError(
-            f"epsilon times the interval's length must be at most {MAX_STEEPNESS} for the loss {loss.name}, "
-            f"got {decimal(float(mechanism.steepness))}: take absolute, squared or asymmetric"
+            f"epsilon times the interval's length must be at most {MAX_STEEPNESS} for the loss "
+            f"{loss.name}, got {decimal(float(mechanism.steepness))}",
+            hint="take absolute, squared or asymmetric",
         )
     width = mechanism.interval.length / grid.cells
-    if isinstance(loss, losses.Step):
-        return step_reader(loss.h, width)
+    if loss.jump is not None:
+        return step_reader(loss.jump, width)
     return (convex_reader if loss.convex and not masses_only else unimodal_reader)(loss, width, grid.cells)
 
 
@@ -214,7 +221,9 @@ def _read_columns(stage: Stage, reader: Reader) -> list[ReadingBounds]:
     return readings
 
 
-def _gaps_by_cell(stage: Stage, readings: Sequence[ReadingBounds], grid: Grid) -> tuple[list[float], list[float]]:
+def _gaps_by_cell(
+    stage: Stage, readings: Sequence[ReadingBounds], grid: CellPartition
+) -> tuple[list[float], list[float]]:
     """Where the bounds are apart: in x at the readings' cells, in y where a merged column pays more than its nodes."""
     input_gaps, answer_gaps = [0.0] * grid.cells, [0.0] * grid.cells
     for low, high, reading in zip(stage.lower, stage.upper, readings, strict=True):
@@ -239,18 +248,21 @@ def _refuse_if_stuck(history: Sequence[tuple[int, float]], target: Fraction, lim
     ):
         smallest_width = min(width for _, width in history)
         raise InputError(
-            f"width must be at least about {decimal(smallest_width * 1.05, 2)} here, got {decimal(target, 3)}: "
-            "the density, the kernel or the arithmetic is known no better"
+            f"width must be at least about {decimal(smallest_width * 1.05, 2)} here, got "
+            f"{decimal(target, 3)}: the density, the kernel or the arithmetic is known no better",
+            "width",
         )
 
 
-def _refine(grid: Grid, stage_bounds: _StageBounds, target: float, aligned_cells: int, limits: Limits) -> Grid:
+def _refine(
+    grid: CellPartition, stage_bounds: _StageBounds, target: float, aligned_cells: int, limits: Limits
+) -> CellPartition:
     if stage_bounds.needs_equal_cells:
         return _refine_equally(grid, stage_bounds, target, aligned_cells, limits)
     return _split_cells(grid, stage_bounds, target, limits)
 
 
-def _split_cells(grid: Grid, stage_bounds: _StageBounds, target: float, limits: Limits) -> Grid:
+def _split_cells(grid: CellPartition, stage_bounds: _StageBounds, target: float, limits: Limits) -> CellPartition:
     """Each cell in as many parts as it needs.
 
     A cell whose share g of the distance falls as m^−p in m parts: Σ m is least, for Σ g·m^−p = target, where m is
@@ -273,10 +285,12 @@ def _split_cells(grid: Grid, stage_bounds: _StageBounds, target: float, limits: 
         edges += [u + (v - u) * Fraction(k, count) for k in range(1, count + 1)]
     if len(edges) == len(grid.edges):
         edges = [point for u, v in pairwise(grid.edges) for point in (u, (u + v) / 2)] + [grid.edges[-1]]
-    return Grid(tuple(edges))
+    return CellPartition(tuple(edges))
 
 
-def _refine_equally(grid: Grid, stage_bounds: _StageBounds, target: float, aligned_cells: int, limits: Limits) -> Grid:
+def _refine_equally(
+    grid: CellPartition, stage_bounds: _StageBounds, target: float, aligned_cells: int, limits: Limits
+) -> CellPartition:
     """Equal cells again: more of them for x, and fewer parts the answers where only x needs them."""
     input_gap, answer_gap, aim = (
         sum(stage_bounds.input_gaps),
@@ -291,21 +305,24 @@ def _refine_equally(grid: Grid, stage_bounds: _StageBounds, target: float, align
     input_growth = min(max((input_gap / aim) ** (1 / stage_bounds.order), 1.0), float(MAX_PARTS_PER_CELL))
     if stage_bounds.order == 2:
         count = aligned_cells * math.ceil(grid.cells * max(input_growth, answer_growth, 1.2) / aligned_cells)
-        return Grid(_equal_edges(grid, count))
+        return CellPartition(_equal_edges(grid, count))
     answers = aligned_cells * math.ceil(answers * answer_growth / aligned_cells)
     ratio = max(math.ceil(grid.cells * input_growth / answers), 1 + (answer_growth == 1.0 and input_growth < 1.2))
-    return Grid(_equal_edges(grid, answers * ratio), ratio)
+    return CellPartition(_equal_edges(grid, answers * ratio), ratio)
 
 
-def _equal_edges(grid: Grid, count: int) -> tuple[Fraction, ...]:
+def _equal_edges(grid: CellPartition, count: int) -> tuple[Fraction, ...]:
     low, length = grid.edges[0], grid.edges[-1] - grid.edges[0]
     return tuple(low + length * Fraction(k, count) for k in range(count + 1))
 
 
-def _refuse_if_too_many(grid: Grid, needed_cells: float, attainable: float, target: float, limits: Limits) -> None:
+def _refuse_if_too_many(
+    grid: CellPartition, needed_cells: float, attainable: float, target: float, limits: Limits
+) -> None:
     if needed_cells > limits.max_cells and grid.cells >= limits.asymptotic_cells:
         limit = "10^7" if limits is DEFAULT_LIMITS else str(limits.max_cells)
         raise InputError(
             f"width must be at least about {decimal(attainable * 2, 1)} here, got {decimal(target, 3)}: "
-            f"it would need about {needed_cells:.0e} cells, more than {limit}"
+            f"it would need about {needed_cells:.0e} cells, more than {limit}",
+            "width",
         )

@@ -16,10 +16,11 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from utmost.continuous.densities.density import DensityFamily
 from utmost.continuous.densities.moments import Cell, Rate, Row, certified_moments, shift_moments
 from utmost.continuous.interval import Interval, check_edges
 from utmost.errors import InputError
-from utmost.exact import ball, decimal
+from utmost.exact import ball, decimal, rational
 from utmost.exact.working_precision import working_precision
 
 if TYPE_CHECKING:
@@ -301,3 +302,26 @@ def _power_of_two(exponent: int) -> arb:
     from flint import arb
 
     return arb((1, exponent))
+
+
+def beta(a: object, b: object, interval: Interval) -> Beta:
+    """The beta density with rational parameters a, b > 0, scaled to the interval.
+
+    >>> from utmost.continuous.interval import interval
+    >>> beta(2, "1/2", interval(0, 100)).name
+    'beta:2,1/2'
+    """
+    return Beta(interval, rational(a, "beta parameter a"), rational(b, "beta parameter b"))
+
+
+def _parse_beta(text: str, interval: Interval) -> Beta | None:
+    first, comma, second = text.partition(",")
+    return beta(first, second, interval) if comma and "," not in second else None
+
+
+BETA = DensityFamily(
+    kind="beta",
+    example="beta:2,5",
+    meaning="beta with rational parameters > 0, stretched over the interval; below 1 it is infinite at an end",
+    parse=_parse_beta,
+)

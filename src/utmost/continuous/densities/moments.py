@@ -40,7 +40,7 @@ def certified_moments(
     again with twice the bits. A rate that is itself a ball is taken as it is: its width then limits the moments'.
     """
     if not 0 <= degree <= MAX_DEGREE:
-        raise InputError(f"degree must be from 0 to {MAX_DEGREE}, got {degree}")
+        raise InputError(f"degree must be from 0 to {MAX_DEGREE}, got {degree}", "degree")
     rate_is_ball = not isinstance(rate, int | Fraction | Real)
     rows: list[Row] = [[] for _ in cells]
     pending, precision = list(range(len(cells))), bits + GUARD_BITS

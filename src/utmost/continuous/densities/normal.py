@@ -12,10 +12,11 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
+from utmost.continuous.densities.density import DensityFamily
 from utmost.continuous.densities.moments import Cell, Rate, Row, certified_moments, shift_moments
 from utmost.continuous.interval import Interval, check_edges
 from utmost.errors import InputError
-from utmost.exact import ball, decimal
+from utmost.exact import ball, decimal, rational
 from utmost.exact.working_precision import working_precision
 
 if TYPE_CHECKING:
@@ -49,8 +50,9 @@ class Normal:
         deviations = max(abs(self.interval.low - self.mean), abs(self.interval.high - self.mean)) / self.sd
         if deviations > MAX_END_DEVIATIONS:
             raise InputError(
-                f"normal sd must leave both ends of the interval within {MAX_END_DEVIATIONS} standard deviations of "
-                f"the mean, got {decimal(deviations)} of them: take a larger sd"
+                f"normal sd must leave both ends of the interval within {MAX_END_DEVIATIONS} standard "
+                f"deviations of the mean, got {decimal(deviations)} of them",
+                hint="take a larger sd",
             )
 
     @property
@@ -142,3 +144,27 @@ def _distribution_function(edge: Edge) -> arb:
     if z >= 0:
         return 1 - tail
     return tail if z <= 0 else tail.union(1 - tail)
+
+
+def normal(mean: object, sd: object, interval: Interval) -> Normal:
+    """The normal density of this mean and standard deviation, cut off at the ends and divided by what is left.
+
+    >>> from utmost.continuous.interval import interval
+    >>> normal("0.5", "0.1", interval(0, 1)).name
+    'normal:1/2,1/10'
+    """
+    return Normal(interval, rational(mean, "normal mean"), rational(sd, "normal sd"))
+
+
+def _parse_normal(text: str, interval: Interval) -> Normal | None:
+    first, comma, second = text.partition(",")
+    return normal(first, second, interval) if comma and "," not in second else None
+
+
+NORMAL = DensityFamily(
+    kind="normal",
+    example="normal:0.5,0.1",
+    phrase="normal:0.5,0.1 (mean, sd)",
+    meaning="normal with this mean and standard deviation, cut off at the ends and divided by what is left",
+    parse=_parse_normal,
+)

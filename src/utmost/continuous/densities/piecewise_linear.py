@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from utmost.continuous.densities.density import DensityFamily
+from utmost.continuous.densities.files import read_bins, read_points
 from utmost.continuous.densities.moments import Cell, Rate, Row, certified_moments, exponential_moments, shift_moments
 from utmost.continuous.interval import Interval, check_edges
 from utmost.errors import InputError
-from utmost.exact import ball, decimal
+from utmost.exact import ball, decimal, rational
 
 if TYPE_CHECKING:
     from flint import arb
@@ -36,12 +39,16 @@ class PiecewiseLinear:
         """Refuses what is not a density: wrong order, negative heights, a total that is not exactly 1."""
         check_edges(self.knots, self.interval)
         if not len(self.left) == len(self.right) == len(self.knots) - 1:
-            raise InputError("density must have a height at both ends of every piece")
+            raise InputError("density must have a height at both ends of every piece", "density")
         if any(height < 0 for height in (*self.left, *self.right)):
-            raise InputError("density must be >= 0 everywhere, got a negative height: probabilities are not negative")
+            raise InputError(
+                "density must be >= 0 everywhere, got a negative height: probabilities are not negative", "density"
+            )
         total = self.total()
         if total != 1:
-            raise InputError(f"density must have total 1, got {decimal(total)}: divide its heights by that")
+            raise InputError(
+                f"density must have total 1, got {decimal(total)}", "density", "divide its heights by that"
+            )
 
     def total(self) -> Fraction:
         """The integral over the interval."""
@@ -135,3 +142,95 @@ class _Line:
 def _alternate_signs(row: Row, alternate: bool) -> Row:
     """∫ t^j over t = −s instead of s: every other sign changes."""
     return [-moment if alternate and j % 2 else moment for j, moment in enumerate(row)]
+
+
+def uniform_density(interval: Interval) -> PiecewiseLinear:
+    """1/length everywhere.
+
+    >>> from utmost.continuous.interval import interval
+    >>> [str(mass) for mass in uniform_density(interval(0, 3)).exact_masses([Fraction(0), Fraction(1), Fraction(3)])]
+    ['1/3', '2/3']
+    """
+    height = (1 / interval.length,)
+    return PiecewiseLinear(interval, (interval.low, interval.high), height, height, "uniform")
+
+
+def histogram(
+    edges: Sequence[object], weights: Sequence[object], interval: Interval | None = None, name: str = "histogram"
+) -> PiecewiseLinear:
+    """Constant on each bin [edges[i], edges[i+1]], with mass weights[i]; the weights sum to exactly 1.
+
+    >>> histogram([0, 1, 4], ["1/4", "3/4"]).left
+    (Fraction(1, 4), Fraction(1, 4))
+    """
+    knots, masses = _knots(edges), [rational(weight, "histogram weight") for weight in weights]
+    if len(masses) != len(knots) - 1:
+        raise InputError(
+            f"histogram must have one edge more than weights, got {len(knots)} and {len(masses)}", "histogram"
+        )
+    heights = tuple(mass / (v - u) for mass, (u, v) in zip(masses, pairwise(knots), strict=True))
+    return PiecewiseLinear(interval or Interval(knots[0], knots[-1]), tuple(knots), heights, heights, name)
+
+
+def linear_density(
+    points: Sequence[tuple[object, object]], interval: Interval | None = None, name: str = "linear"
+) -> PiecewiseLinear:
+    """Straight between points (x, π(x)), x increasing, with total exactly 1; 0 before the first and after the last.
+
+    >>> linear_density([(0, 0), (1, 2)]).exact_masses([Fraction(0), Fraction(1, 2)])
+    [Fraction(1, 4)]
+    """
+    knots = [rational(x, "density point") for x, _ in points]
+    heights = tuple(rational(height, "density height") for _, height in points)
+    if len(knots) < 2:
+        raise InputError(f"density must have at least two points, got {len(knots)}", "density")
+    return PiecewiseLinear(interval or Interval(knots[0], knots[-1]), tuple(knots), heights[:-1], heights[1:], name)
+
+
+def from_data(values: Iterable[object], edges: Sequence[object], interval: Interval | None = None) -> PiecewiseLinear:
+    """The histogram of values in the bins between edges: each bin gets its share of them.
+
+    Bins hold their left edge, the last one both. Shares of private values are themselves private: a prior must come
+    from public data, or from a release.
+
+    >>> str(from_data([1, 2, "3.5", 4], [0, 2, 4]).exact_masses([Fraction(0), Fraction(2)])[0])
+    '1/4'
+    """
+    knots = _knots(edges)
+    counts = [0] * (len(knots) - 1)
+    for value in values:
+        x = rational(value, "value")
+        if not knots[0] <= x <= knots[-1]:
+            raise InputError(
+                "values must lie between the first and the last edge, got one outside", "values", "clamp it first"
+            )
+        counts[min(bisect_right(knots, x), len(counts)) - 1] += 1
+    if not any(counts):
+        raise InputError("values must be at least one, got none", "values")
+    return histogram(knots, [Fraction(count, sum(counts)) for count in counts], interval, "histogram from data")
+
+
+def _knots(edges: Sequence[object]) -> list[Fraction]:
+    knots = [rational(edge, "histogram edge") for edge in edges]
+    if len(knots) < 2:
+        raise InputError(f"histogram must have at least two edges, got {len(knots)}", "histogram")
+    return check_edges(knots, Interval(min(knots), max(knots)))
+
+
+UNIFORM = DensityFamily(
+    kind="uniform", example="uniform", meaning="1/length", parse=lambda _, interval: uniform_density(interval)
+)
+HISTOGRAM = DensityFamily(
+    kind="histogram",
+    example="histogram:FILE",
+    meaning="constant on bins: a line `from,to,weight` for each; weights are divided by their sum",
+    reads_files=True,
+    parse=lambda path, interval: histogram(*read_bins(Path(path)), interval, f"histogram:{Path(path).name}"),
+)
+LINEAR = DensityFamily(
+    kind="linear",
+    example="linear:FILE",
+    meaning="straight between points: a line `x,height` for each; heights are divided by their integral",
+    reads_files=True,
+    parse=lambda path, interval: linear_density(read_points(Path(path)), interval, f"linear:{Path(path).name}"),
+)

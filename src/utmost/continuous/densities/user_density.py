@@ -1,4 +1,4 @@
-"""Densities given as functions of doubles, with stated bounds on what they may be wrong by."""
+"""Densities given as functions of doubles, with stated bounds on their error."""
 
 from __future__ import annotations
 
@@ -40,12 +40,14 @@ class UserDensity:
         """Refuses statements that are not bounds, and a function that they say is no density."""
         for name, value in (("error", self.error), ("slope", self.slope)):
             if value < 0:
-                raise InputError(f"{name} must be >= 0, got {decimal(value)}: it is a bound on a distance")
+                raise InputError(f"{name} must be >= 0, got {decimal(value)}: it is a bound on a distance", name)
         (total,) = self.masses([self.interval.low, self.interval.high], 64)
         if not total.contains(1):
             raise InputError(
-                f"density must have total 1, got about {decimal(float(total.mid()))}, which the stated error and slope "
-                "exclude: divide the function by its integral"
+                f"density must have total 1, got about {decimal(float(total.mid()))}, which the stated error "
+                "and slope exclude",
+                "density",
+                "divide the function by its integral",
             )
 
     def at(self, x: Fraction, bits: int) -> arb:
@@ -91,9 +93,13 @@ class UserDensity:
             middle = math.nextafter(middle, float(self.interval.low + self.interval.high) / 2)
         value = float(self.function(middle))
         if not math.isfinite(value):
-            raise InputError("density must be finite everywhere, got a value that is not: cut the interval there")
+            raise InputError(
+                "density must be finite everywhere, got a value that is not", "density", "cut the interval there"
+            )
         if Fraction(value) + self.error < 0:
-            raise InputError("density must be >= 0 within its stated error, got a negative value: state a larger error")
+            raise InputError(
+                "density must be >= 0 within its stated error, got a negative value", "density", "state a larger error"
+            )
         radius = self.error + self.slope * max(abs(high - Fraction(middle)), abs(Fraction(middle) - low))
         lower = max(Fraction(value) - radius, Fraction(0))
         return ball(lower, 64).union(ball(Fraction(value) + radius, 64))

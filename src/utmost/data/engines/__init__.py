@@ -1,8 +1,8 @@
-"""The engines that hold tables: DuckDB, PostgreSQL and Spark. Each is opened by a module of its own.
+"""The engines that hold tables, one module each; `registry` lists them.
 
-What comes out of one is an `Engine`, which answers a question written in ibis, and a table to ask it of.
+An `Engine` opens a location; what comes out is a table, and a `Connection` that answers questions about it.
 """
 
-from utmost.data.engines.engine import Engine, OpenedTable, run_guarded
+from utmost.data.engines.engine import Connection, Engine, OpenedTable, SourceIdentity, run_guarded
 
-__all__ = ["Engine", "OpenedTable", "run_guarded"]
+__all__ = ["Connection", "Engine", "OpenedTable", "SourceIdentity", "run_guarded"]

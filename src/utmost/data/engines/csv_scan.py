@@ -41,7 +41,7 @@ def count_rows(path: Path) -> int:
         rule = _broken_rule(block)
         if rule is not None:
             what, remedy = RULES[rule]
-            raise InputError(f"location must be a CSV file with {what}, got {path.name!r}: {remedy}")
+            raise InputError(f"location must be a CSV file with {what}, got {path.name!r}", "location", remedy)
         lines += block.count(b"\n")
     return lines - 1
 

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from utmost.data.column_kinds import ColumnKind
-from utmost.data.engines.engine import Engine
+from utmost.data.engines.engine import Connection
 from utmost.data.engines.table_names import format_names, separator_advice, suggestion
 from utmost.errors import DataError, InputError
 
@@ -66,6 +66,11 @@ class CsvLayout:
     names: tuple[str, ...]
     declared: Mapping[str, ColumnKind]
 
+    @property
+    def guessed_columns(self) -> frozenset[str]:
+        """The columns whose kinds are found by reading the file."""
+        return frozenset(self.names) - frozenset(self.declared)
+
 
 def read_layout(path: Path, columns: Mapping[str, str]) -> CsvLayout:
     """The first line of the file, and the declared kinds of its columns."""
@@ -73,15 +78,21 @@ def read_layout(path: Path, columns: Mapping[str, str]) -> CsvLayout:
     lower = [name.lower() for name in names]
     if "" in lower or len(set(lower)) < len(lower):
         raise InputError(
-            f"location must have a first line of distinct column names, got a repeated or an empty one in "
-            f"{path.name!r} (upper and lower case are the same): name its columns"
+            "location must have a first line of distinct column names, got a repeated or an empty one in "
+            f"{path.name!r} (upper and lower case are the same)",
+            "location",
+            "name its columns",
         )
     for name, kind in columns.items():
         if name not in names:
             there_are = f"; the columns are {format_names(names)}{separator_advice(names)}"
-            raise InputError(f"columns must name columns of the file, got {name!r}{suggestion(name, names)}{there_are}")
+            raise InputError(
+                f"columns must name columns of the file, got {name!r}{suggestion(name, names)}{there_are}", "columns"
+            )
         if kind not in (*KIND_PATTERNS, ColumnKind.TRUTH, ColumnKind.TEXT):
-            raise InputError(f"columns must be integer, number, text, truth, date or time, got {kind!r} for {name}")
+            raise InputError(
+                f"columns must be integer, number, text, truth, date or time, got {kind!r} for {name}", "columns"
+            )
     return CsvLayout(names, {name: ColumnKind(kind) for name, kind in columns.items()})
 
 
@@ -94,7 +105,9 @@ def _read_header(path: Path) -> tuple[str, ...]:
     except (OSError, ValueError, csv.Error):
         names = ()
     if not names:
-        raise InputError(f"location must be a CSV file in UTF-8 whose first line names its columns, got {path.name!r}")
+        raise InputError(
+            f"location must be a CSV file in UTF-8 whose first line names its columns, got {path.name!r}", "location"
+        )
     return names
 
 
@@ -125,10 +138,10 @@ def _fit_int64(texts: set[str]) -> bool:
     return all(len(text.strip()) < 19 for text in texts)
 
 
-def typed_columns(raw: Any, layout: CsvLayout, engine: Engine) -> Any:
+def typed_columns(raw: Any, layout: CsvLayout, connection: Connection) -> Any:
     """The texts of the file as values of their kinds."""
     kinds = {
-        **_detect_kinds([name for name in layout.names if name not in layout.declared], raw, engine),
+        **_detect_kinds([name for name in layout.names if name not in layout.declared], raw, connection),
         **layout.declared,
     }
     return raw.select(**{name: parse_value(raw[name], kinds[name]) for name in layout.names})
@@ -172,42 +185,42 @@ def _parse_time(value: Any) -> Any:
     )
 
 
-def check_row_count(raw: Any, engine: Engine, rows: int, path: Path) -> None:
+def check_row_count(raw: Any, connection: Connection, rows: int, path: Path) -> None:
     """Refuse a file of which the engine makes more or fewer rows than it has lines after the first."""
-    if engine.numbers(raw.aggregate(rows=raw.count())) != (rows,):
+    if connection.numbers(raw.aggregate(rows=raw.count())) != (rows,):
         raise DataError(
-            f"location must be a CSV file of which {engine.name} makes one row of each line, got {path.name!r}, of "
-            "which it does not: convert it to Parquet"
+            f"location must be a CSV file of which {connection.engine.name} makes one row of each line, got "
+            f"{path.name!r}, of which it does not: convert it to Parquet"
         )
 
 
-def count_unreadable(kinds: Mapping[str, ColumnKind], raw: Any, engine: Engine) -> dict[str, int]:
+def count_unreadable(kinds: Mapping[str, ColumnKind], raw: Any, connection: Connection) -> dict[str, int]:
     """How many texts of each column are neither blank nor a value of its kind, nor `nan` in one of numbers."""
     tests = {name: _is_readable(raw[name], kind) for name, kind in kinds.items() if kind is not ColumnKind.TEXT}
-    return {name: count for name, count in _count_false(tests, raw, engine).items() if count}
+    return {name: count for name, count in _count_false(tests, raw, connection).items() if count}
 
 
-def _count_false(tests: Mapping[str, Any], raw: Any, engine: Engine) -> dict[str, int]:
+def _count_false(tests: Mapping[str, Any], raw: Any, connection: Connection) -> dict[str, int]:
     """How often each test fails; an engine's time to plan one aggregate grows with the square of its tests."""
     names = list(tests)
     counts: list[int] = []
     for start in range(0, len(names), TESTS_PER_SCAN):
         batch = names[start : start + TESTS_PER_SCAN]
         failures = {f"c{index}": (~tests[name]).sum() for index, name in enumerate(batch)}
-        counts += engine.numbers(raw.aggregate(**failures))
+        counts += connection.numbers(raw.aggregate(**failures))
     return dict(zip(names, counts, strict=True))
 
 
-def _detect_kinds(names: list[str], raw: Any, engine: Engine) -> dict[str, ColumnKind]:
+def _detect_kinds(names: list[str], raw: Any, connection: Connection) -> dict[str, ColumnKind]:
     """The kind of each column: the first that every value fits, which is integer for a column without a value."""
-    sample = engine.rows(raw.select(*names).limit(DETECTION_SAMPLE_ROWS)) if names else []
+    sample = connection.rows(raw.select(*names).limit(DETECTION_SAMPLE_ROWS)) if names else []
     candidates = {
         name: [*_possible_kinds([row[index] for row in sample]), ColumnKind.TEXT] for index, name in enumerate(names)
     }
     pending = names
     while pending:
         tested_kinds = {name: candidates[name][0] for name in pending if candidates[name][0] is not ColumnKind.TEXT}
-        pending = _misfit_columns(tested_kinds, raw, engine)
+        pending = _misfit_columns(tested_kinds, raw, connection)
         for name in pending:
             candidates[name].pop(0)
     return {name: kinds[0] for name, kinds in candidates.items()}
@@ -226,10 +239,10 @@ def _has_form(value: str, kind: ColumnKind) -> bool:
     return any(re.search(pattern.replace(r"\z", r"\Z"), value.upper()) for pattern in patterns)
 
 
-def _misfit_columns(kinds: Mapping[str, ColumnKind], raw: Any, engine: Engine) -> list[str]:
+def _misfit_columns(kinds: Mapping[str, ColumnKind], raw: Any, connection: Connection) -> list[str]:
     """The columns that have a value which is not of the kind given."""
     tests = {name: _is_typical(raw[name], kind) for name, kind in kinds.items()}
-    return [name for name, count in _count_false(tests, raw, engine).items() if count]
+    return [name for name, count in _count_false(tests, raw, connection).items() if count]
 
 
 def _is_typical(text: Any, kind: ColumnKind) -> Any:

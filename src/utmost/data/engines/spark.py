@@ -13,16 +13,31 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from utmost.data.engines.csv_scan import MAX_LINE_BYTES
-from utmost.data.engines.csv_types import CsvLayout, check_row_count, typed_columns
-from utmost.data.engines.engine import Engine, OpenedTable, Row, run_guarded
+from utmost.data.engines.csv_scan import MAX_LINE_BYTES, count_rows
+from utmost.data.engines.csv_types import CsvLayout, check_row_count, read_layout, typed_columns
+from utmost.data.engines.engine import (
+    CSV,
+    PARQUET,
+    Connection,
+    Engine,
+    Location,
+    LocationKind,
+    OpenedTable,
+    Row,
+    SourceIdentity,
+    run_guarded,
+)
+from utmost.data.engines.expressions import builtin_function
 from utmost.data.engines.table_names import find_table
 from utmost.errors import InputError
+
+CATALOGUE = LocationKind("catalogue", "a table of the catalogue")
+NO_CATALOGUE_NAME = "Spark does not say which catalogue it reads"
 
 QUIET_SETTINGS = {
     "spark.ui.enabled": "false",
@@ -50,10 +65,40 @@ CSV_OPTIONS = {
     "maxColumns": MAX_LINE_BYTES + 1,  # a line of commas is read too
 }
 WILDCARDS = "*?[]{}\\"
+ENCODING = "UTF-8"
+
+
+class SparkEngine(Engine):
+    """Spark."""
+
+    name, title = "spark", "Spark"
+    kinds = (CSV, PARQUET, CATALOGUE)
+
+    def open(self, location: Location) -> AbstractContextManager[OpenedTable]:
+        """The table of a file, or of the catalogue."""
+        if location.kind is CSV:
+            return _open_csv(location.path, read_layout(location.path, location.columns), count_rows(location.path))
+        return _open_parquet(location.path) if location.kind is PARQUET else _open_catalogue(location.table)
+
+    def identify_database(self, fingerprint: str | None, database: str | None) -> SourceIdentity:
+        """Rows of the catalogue are never recognised."""
+        return SourceIdentity(None, NO_CATALOGUE_NAME)
+
+    def hash_values(self, values: Sequence[Any]) -> Any:
+        """Spark's own hash of several values."""
+        return builtin_function("xxhash64", tuple(value.type() for value in values), "int64")(*values)
+
+    def strip_collation(self, text: Any) -> Any:
+        """The text as UTF-8 and back."""
+        encoded_text = builtin_function("encode", ("string", "string"), "binary")(text, ENCODING)
+        return builtin_function("decode", ("binary", "string"), "string")(encoded_text, ENCODING)
+
+
+SPARK = SparkEngine()
 
 
 @contextmanager
-def open_parquet(path: Path) -> Iterator[OpenedTable]:
+def _open_parquet(path: Path) -> Iterator[OpenedTable]:
     """A Parquet file, or a directory of them."""
     message = f"location must be a Parquet file that can be read, got {path.name!r}: write it again"
     with _open_sessions() as (_, session):
@@ -61,12 +106,12 @@ def open_parquet(path: Path) -> Iterator[OpenedTable]:
             lambda: session.read.option("recursiveFileLookup", True).parquet(_literal_pattern(path)), message
         )
         with _temporary_view(session, frame) as name:
-            engine = _wrap_session(session)
-            yield OpenedTable(engine, _describe_table(engine, frame, name))
+            connection = _wrap_session(session)
+            yield OpenedTable(connection, _describe_table(connection, frame, name))
 
 
 @contextmanager
-def open_csv(path: Path, layout: CsvLayout, rows: int) -> Iterator[OpenedTable]:
+def _open_csv(path: Path, layout: CsvLayout, rows: int) -> Iterator[OpenedTable]:
     """A CSV file of so many rows; the kinds of the columns are found where they are not declared."""
     message = f"location must be a CSV file that can be read, got {path.name!r}: see that it is text in UTF-8"
     with _open_sessions() as (_, session):
@@ -76,22 +121,23 @@ def open_csv(path: Path, layout: CsvLayout, rows: int) -> Iterator[OpenedTable]:
         reader = session.read.schema(texts).options(**CSV_OPTIONS).option("recursiveFileLookup", True)
         frame = run_guarded(lambda: reader.csv(_literal_pattern(path)), message)
         with _temporary_view(session, frame) as name:
-            engine = _wrap_session(session)
-            texts = _describe_table(engine, frame, name)
-            check_row_count(texts, engine, rows, path)
-            yield OpenedTable(engine, typed_columns(texts, layout, engine), texts)
+            connection = _wrap_session(session)
+            texts = _describe_table(connection, frame, name)
+            check_row_count(texts, connection, rows, path)
+            values = typed_columns(texts, layout, connection)
+            yield OpenedTable(connection, values, texts, layout.guessed_columns)
 
 
 @contextmanager
-def open_catalogue(table: str | None) -> Iterator[OpenedTable]:
+def _open_catalogue(table: str | None) -> Iterator[OpenedTable]:
     """A table or view of the session's current database; `table` may name another database, as in old.people."""
     message = "table must be one that Spark can open: read it outside utmost to see why it cannot"
     with _open_sessions() as (running_session, session):
         qualified_name = _qualified_name(_find_identifiers(running_session, table))
         frame = run_guarded(lambda: running_session.table(qualified_name), message)
         with _global_view(running_session, frame) as (schema, name):
-            engine = _wrap_session(session)
-            yield OpenedTable(engine, _describe_table(engine, frame, name, schema))
+            connection = _wrap_session(session)
+            yield OpenedTable(connection, _describe_table(connection, frame, name, schema))
 
 
 def _find_identifiers(session: Any, table: str | None) -> list[str]:
@@ -102,7 +148,9 @@ def _find_identifiers(session: Any, table: str | None) -> list[str]:
     tables = {(entry.namespace[-1], entry.name): entry for entry in entries if not entry.isTemporary}
     if table in views and (current, table) in tables:
         raise InputError(
-            f"table must name one table, got {table!r}, which a temporary view has too: write {current}.{table}"
+            f"table must name one table, got {table!r}, which a temporary view has too",
+            "table",
+            f"write {current}.{table}",
         )
     if table in views:
         return [str(table)]
@@ -130,7 +178,9 @@ def _open_sessions() -> Iterator[tuple[Any, Any]]:
     try:
         from pyspark.sql import SparkSession
     except ImportError:
-        raise InputError("engine needs Spark: pip install 'utmost[spark]' and a Java runtime, 17 or later") from None
+        raise InputError(
+            "engine needs Spark", "engine", "pip install 'utmost[spark]' and a Java runtime, 17 or later"
+        ) from None
     active_session = SparkSession.getActiveSession()
     running_session = active_session or _start_session(SparkSession.builder.appName("utmost"))
     try:
@@ -196,18 +246,18 @@ def _temporary_view(session: Any, frame: Any) -> Iterator[str]:
         session.catalog.dropTempView(name)
 
 
-def _wrap_session(session: Any) -> Engine:
+def _wrap_session(session: Any) -> Connection:
     import ibis
 
     def fetch(statement: str) -> list[Row]:
         return [tuple(row) for row in session.sql(statement).collect()]
 
-    return Engine("spark", ibis.pyspark.connect(session), fetch)
+    return Connection(SPARK, ibis.pyspark.connect(session), fetch)
 
 
-def _describe_table(engine: Engine, frame: Any, name: str, schema: str | None = None) -> Any:
+def _describe_table(connection: Connection, frame: Any, name: str, schema: str | None = None) -> Any:
     columns = {field.name: _ibis_type(field.dataType) for field in frame.schema.fields}
-    return engine.table(columns, name, schema)
+    return connection.table(columns, name, schema)
 
 
 def _ibis_type(kind: Any) -> Any:

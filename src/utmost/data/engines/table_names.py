@@ -32,13 +32,13 @@ def find_table(table: str | None, tables: Sequence[tuple[str, str]], default_sch
     if len(fits) > 1:
         tables_in_words = " and ".join(f"{show_name(name)} of schema {show_name(schema)}" for schema, name in fits)
         raise InputError(
-            f"table must name one table, got {table!r}, which can be {tables_in_words}: rename one of them"
+            f"table must name one table, got {table!r}, which can be {tables_in_words}", "table", "rename one of them"
         )
     if fits:
         return fits[0]
     names = listed_names(tables, default_schema)
     got = "got none" if table is None else f"got {table!r}"
-    raise InputError(f"table must be one of {format_names(names)}, {got}{suggestion(table, names)}")
+    raise InputError(f"table must be one of {format_names(names)}, {got}{suggestion(table, names)}", "table")
 
 
 def listed_names(tables: Sequence[tuple[str, str]], default_schema: str) -> list[str]:

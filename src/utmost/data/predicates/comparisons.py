@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import Any
 
-from utmost.data.predicates import column_casts
+from utmost.data.engines import expressions
 from utmost.data.predicates.constant_folding import (
     DOUBLE,
     MIRRORED_SIGNS,
@@ -74,7 +74,7 @@ def _is_in_numbers(left: IntegerValue | DecimalValue | FloatValue, numbers: list
 
     0 stands apart among floats: an engine that looks a float up may take −0 for another number.
     """
-    literal: Callable[[Any], Any] = column_casts.double_literal if isinstance(left, FloatValue) else left.literal
+    literal: Callable[[Any], Any] = expressions.double_literal if isinstance(left, FloatValue) else left.literal
     values = {fold[1] for number in numbers if not isinstance(fold := _fold("=", left, number), bool)}
     zeros = {0} & values if isinstance(left, FloatValue) else set()
     literals = [literal(value) for value in sorted(values - zeros)]
@@ -94,9 +94,9 @@ def _compare_with_constant(sign: str, value: Column, constant: Any) -> Any:
         case IntegerValue(expression) | DecimalValue(expression):
             return _apply_fold(expression, _fold(sign, value, constant), value.literal)
         case NumericValue(expression):
-            return SIGNS[sign](expression, column_casts.decimal_literal(*decimal_shift(constant), expression.type()))
+            return SIGNS[sign](expression, expressions.decimal_literal(*decimal_shift(constant), expression.type()))
         case FloatValue(expression):
-            return _apply_fold(expression, _fold(sign, value, constant), column_casts.double_literal)
+            return _apply_fold(expression, _fold(sign, value, constant), expressions.double_literal)
         case TimeValue(expression):
             return _compare_time(sign, expression, constant)
         case PlainValue(expression):
@@ -142,7 +142,7 @@ def _compare_time(sign: str, expression: Any, constant: datetime) -> Any:
     unit = 10 ** (MICROSECOND_DIGITS - min(scale, MICROSECOND_DIGITS))
     fold = compare_on_integers(sign, Fraction(microseconds, unit))
     return _apply_fold(
-        expression, fold, lambda k: column_casts.time_literal(str(EPOCH + timedelta(microseconds=k * unit)), dtype)
+        expression, fold, lambda k: expressions.time_literal(str(EPOCH + timedelta(microseconds=k * unit)), dtype)
     )
 
 
@@ -152,10 +152,10 @@ def _compare_unreachable_time(sign: str, expression: Any, is_late: bool) -> Any:
         return _constant_truth(expression, sign == "!=")
     if is_late:
         return SIGNS["<" if sign in ("<", "<=") else ">="](
-            expression, column_casts.time_literal("infinity", expression.type())
+            expression, expressions.time_literal("infinity", expression.type())
         )
     return SIGNS[">" if sign in (">", ">=") else "<="](
-        expression, column_casts.time_literal("-infinity", expression.type())
+        expression, expressions.time_literal("-infinity", expression.type())
     )
 
 
@@ -170,4 +170,4 @@ def _plain_literal(constant: Any) -> Any:
     """A text, a truth or a date."""
     import ibis
 
-    return column_casts.text_literal(constant) if isinstance(constant, str) else ibis.literal(constant)
+    return expressions.text_literal(constant) if isinstance(constant, str) else ibis.literal(constant)

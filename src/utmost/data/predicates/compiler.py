@@ -1,14 +1,15 @@
-"""Compile a predicate to an ibis expression: the same rows on DuckDB, PostgreSQL and Spark, failing on none."""
+"""Compile a predicate to an ibis expression: the same rows on every engine, failing on none."""
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from utmost.data.column_kinds import ColumnKind, column_kind
-from utmost.data.predicates import column_casts
+from utmost.data.engines.engine import Engine
 from utmost.data.predicates.comparisons import compare, is_in
 from utmost.data.predicates.exact_arithmetic import combine, exact_result
 from utmost.data.predicates.float_arithmetic import float_result
@@ -34,11 +35,14 @@ from utmost.errors import InputError
 if TYPE_CHECKING:
     from ibis.expr.types import BooleanValue, Table
 
+ColumnReader: TypeAlias = Callable[[str], Any]  # a column by its name, as `Engine.readable_column` returns it
 NEGATED_SIGNS = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 
-def compile_predicate(predicate: Predicate, table: Table, kinds: Mapping[str, ColumnKind]) -> BooleanValue:
-    """The predicate over a table's rows: true or false, never NULL; unknown counts as false.
+def compile_predicate(
+    predicate: Predicate, table: Table, kinds: Mapping[str, ColumnKind], engine: Engine
+) -> BooleanValue:
+    """The predicate over the rows of a table of the engine: true or false, never NULL; unknown counts as false.
 
     Looks at no row. Refuses what `check_types` refuses, and arithmetic and comparisons that the columns' types do not
     allow to be exact and total. Every literal in it is an ibis literal: no text of the predicate is part of a
@@ -49,12 +53,15 @@ def compile_predicate(predicate: Predicate, table: Table, kinds: Mapping[str, Co
     check_types(predicate, kinds)
     for name in predicate.columns:
         if column_kind(table[name].type()) is not kinds[name]:
-            raise InputError(f"kinds must be those of the table's columns, got {kinds[name]} for {quote_text(name)}")
-    result: BooleanValue = ibis.coalesce(_compile_truth(predicate.tree, table), ibis.literal(False))
+            raise InputError(
+                f"kinds must be those of the table's columns, got {kinds[name]} for {quote_text(name)}", "kinds"
+            )
+    truth = _compile_truth(predicate.tree, partial(engine.readable_column, table))
+    result: BooleanValue = ibis.coalesce(truth, ibis.literal(False))
     return result
 
 
-def _compile_truth(node: Node, table: Table) -> Any:
+def _compile_truth(node: Node, read: ColumnReader) -> Any:
     """True, false or NULL: a node of kind truth, by SQL's three-valued logic."""
     import ibis
 
@@ -62,38 +69,44 @@ def _compile_truth(node: Node, table: Table) -> Any:
         case Literal(value):
             return ibis.literal(value)
         case Column(name):
-            return column_casts.readable_column(table, name)
+            return read(name)
         case Comparison(sign, left, right):
-            return compare(sign, _compile_value(left, table), _compile_value(right, table), node.position)
+            return compare(sign, _compile_value(left, read), _compile_value(right, read), node.position)
         case In(left, items):
-            left_value, item_values = _compile_value(left, table), [_compile_value(item, table) for item in items]
+            left_value, item_values = (
+                _compile_value(left, read),
+                [_compile_value(item, read) for item in items],
+            )
             return _join_pairwise(operator.or_, is_in(left_value, item_values, node.position))
         case IsNull(operand):
-            return _is_missing(operand, table)
+            return _is_missing(operand, read)
         case Not(Comparison(sign, left, right)):  # one is true where the other is false, unknown where it is unknown
             return compare(
-                NEGATED_SIGNS[sign], _compile_value(left, table), _compile_value(right, table), node.position
+                NEGATED_SIGNS[sign],
+                _compile_value(left, read),
+                _compile_value(right, read),
+                node.position,
             )
         case Not(operand):
-            return ~_compile_truth(operand, table)
+            return ~_compile_truth(operand, read)
         case And(operands):
-            return _join_pairwise(operator.and_, [_compile_truth(operand, table) for operand in operands])
+            return _join_pairwise(operator.and_, [_compile_truth(operand, read) for operand in operands])
         case Or(operands):
-            return _join_pairwise(operator.or_, [_compile_truth(operand, table) for operand in operands])
+            return _join_pairwise(operator.or_, [_compile_truth(operand, read) for operand in operands])
     raise AssertionError(f"{type(node).__name__} is no truth, which check refuses")
 
 
-def _compile_value(node: Node, table: Table) -> Value:
+def _compile_value(node: Node, read: ColumnReader) -> Value:
     match node:
         case Literal(value):
             return value
         case Column(name):
-            return column_value(column_casts.readable_column(table, name))
+            return column_value(read(name))
         case Minus(operand):
-            return _arithmetic("*", Fraction(-1), _compile_value(operand, table), node.position)
+            return _arithmetic("*", Fraction(-1), _compile_value(operand, read), node.position)
         case Arithmetic(sign, left, right):
-            return _arithmetic(sign, _compile_value(left, table), _compile_value(right, table), node.position)
-    return PlainValue(_bracket(_compile_truth(node, table)))
+            return _arithmetic(sign, _compile_value(left, read), _compile_value(right, read), node.position)
+    return PlainValue(_bracket(_compile_truth(node, read)))
 
 
 def _bracket(truth: Any) -> Any:
@@ -112,10 +125,10 @@ def _arithmetic(sign: str, left: Value, right: Value, position: int) -> Value:
     return combine(sign, left, right, position)
 
 
-def _is_missing(operand: Node, table: Table) -> Any:
+def _is_missing(operand: Node, read: ColumnReader) -> Any:
     import ibis
 
-    value = _compile_value(operand, table)
+    value = _compile_value(operand, read)
     return ibis.literal(False) if isinstance(value, CONSTANT) else value.expression.isnull()
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from utmost.data.predicates import column_casts
+from utmost.data.engines import expressions
 from utmost.data.predicates.tokens import syntax_error
 from utmost.data.predicates.typed_values import MAX_DECIMAL_DIGITS, DecimalValue, IntegerValue, NumericValue, Value
 from utmost.errors import InputError
@@ -51,7 +51,7 @@ def to_integer(value: Value, position: int) -> IntegerValue:
             number, scale = decimal_shift(value)
             _check_length(number, number, position)
             return IntegerValue(
-                column_casts.integer_literal(number, _decimal_type(MAX_DECIMAL_DIGITS)),
+                expressions.integer_literal(number, _decimal_type(MAX_DECIMAL_DIGITS)),
                 number,
                 number,
                 scale,
@@ -62,7 +62,7 @@ def to_integer(value: Value, position: int) -> IntegerValue:
         case DecimalValue(expression, low, high, scale) if (
             digits := max(len(str(high)), scale + 1)
         ) + scale + 2 <= MAX_DECIMAL_DIGITS:
-            power_of_ten = column_casts.integer_literal(10**scale, _decimal_type(scale + 1))
+            power_of_ten = expressions.integer_literal(10**scale, _decimal_type(scale + 1))
             product = expression.cast(_decimal_type(max(digits, MIN_PRODUCT_DIGITS), scale)) * power_of_ten
             return IntegerValue(product.cast(_decimal_type(MAX_DECIMAL_DIGITS)), low, high, scale)
     raise _length_error(position)
@@ -103,9 +103,9 @@ def _rescale(value: IntegerValue, scale: int, position: int) -> IntegerValue:
     _check_length(low, high, position)
     wide_type = _decimal_type(MAX_DECIMAL_DIGITS)
     expression = (
-        column_casts.integer_literal(low, wide_type)
+        expressions.integer_literal(low, wide_type)
         if value.is_literal
-        else value.expression.cast(wide_type) * column_casts.integer_literal(factor, wide_type)
+        else value.expression.cast(wide_type) * expressions.integer_literal(factor, wide_type)
     )
     return replace(value, expression=expression, low=low, high=high, scale=scale)
 
@@ -128,7 +128,7 @@ def _fits_int64(value: IntegerValue) -> bool:
 
 
 def _cast_integer(value: IntegerValue, dtype: Any) -> IntegerValue:
-    expression = column_casts.integer_literal(value.low, dtype) if value.is_literal else value.expression.cast(dtype)
+    expression = expressions.integer_literal(value.low, dtype) if value.is_literal else value.expression.cast(dtype)
     return replace(value, expression=expression)
 
 

@@ -15,7 +15,7 @@ from fractions import Fraction
 from math import frexp
 from typing import Any
 
-from utmost.data.predicates import column_casts
+from utmost.data.engines import expressions
 from utmost.data.predicates.constant_folding import DOUBLE, nearest_float
 from utmost.data.predicates.exact_arithmetic import INT64_RANGE, exact_result, to_integer
 from utmost.data.predicates.tokens import syntax_error
@@ -56,7 +56,7 @@ def to_double(value: Value, position: int) -> Any:
         problem = "a float cannot meet an exact number that may have more than 64 bits"
         raise syntax_error(position, problem, "compare each with a number")
     double = integer.expression.cast("int64").cast("float64")
-    return double / column_casts.double_literal(10.0**integer.scale) if integer.scale else double
+    return double / expressions.double_literal(10.0**integer.scale) if integer.scale else double
 
 
 def _bound_double(value: Value, position: int) -> tuple[Any, FloatExtent]:
@@ -71,7 +71,7 @@ def _bound_double(value: Value, position: int) -> tuple[Any, FloatExtent]:
     if value.extent is not None:
         return double, value.extent
     size = double.abs()
-    large, small, zero = (column_casts.double_literal(number) for number in (MAX_COLUMN_FLOAT, MIN_COLUMN_FLOAT, 0.0))
+    large, small, zero = (expressions.double_literal(number) for number in (MAX_COLUMN_FLOAT, MIN_COLUMN_FLOAT, 0.0))
     return ibis.cases((size > large, ibis.null("float64")), (size < small, zero), else_=double), COLUMN_EXTENT
 
 
@@ -86,4 +86,4 @@ def _constant_double(number: Fraction, position: int) -> tuple[Any, FloatExtent]
     if value is None:
         raise syntax_error(position, "a number is too large for arithmetic with a float")
     grain = (value.numerator & -value.numerator).bit_length() - value.denominator.bit_length()
-    return column_casts.double_literal(float(value)), FloatExtent(abs(value), grain if value else 0)
+    return expressions.double_literal(float(value)), FloatExtent(abs(value), grain if value else 0)

@@ -99,7 +99,7 @@ class _Parser:
     def predicate(self) -> Node:
         if self.token.role == "end":
             raise InputError(
-                "where must be a predicate such as age >= 65, got nothing: leave it out to ask of all rows"
+                "where must be a predicate such as age >= 65, got nothing", "where", "leave it out to ask of all rows"
             )
         tree = self.expression(OR)
         if self.token.role != "end":

@@ -75,7 +75,7 @@ def quote_text(content: str) -> str:
 
 def syntax_error(position: int, problem: str, advice: str = "") -> InputError:
     """A syntax error at a position of the predicate, from 1."""
-    return InputError(f"where, at character {position}: {problem}" + (f": {advice}" if advice else ""))
+    return InputError(f"where, at character {position}: {problem}", "where", advice or None)
 
 
 def tokenize(text: object) -> list[Token]:
@@ -85,9 +85,11 @@ def tokenize(text: object) -> list[Token]:
     ['age', '>=', '65', 'and', 'name', '!=', "O'Neill", '']
     """
     if not isinstance(text, str):
-        raise InputError(f'where must be a text such as "age >= 65", got {type(text).__name__}')
+        raise InputError(f'where must be a text such as "age >= 65", got {type(text).__name__}', "where")
     if len(text) > MAX_PREDICATE_CHARS:
-        raise InputError(f"where must have at most {MAX_PREDICATE_CHARS} characters, got {len(text)}: split the query")
+        raise InputError(
+            f"where must have at most {MAX_PREDICATE_CHARS} characters, got {len(text)}", "where", "split the query"
+        )
     _check_characters(text)
     tokens, index = [], 0
     while index < len(text):

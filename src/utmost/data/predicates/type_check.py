@@ -47,7 +47,8 @@ def check_types(predicate: Predicate, kinds: Mapping[str, ColumnKind]) -> None:
     kind = kind_of_node(predicate.tree, kinds)
     if kind is not ColumnKind.TRUTH:
         problem = f"where must be true or false of a row, got {_describe(predicate.tree, kind)}"
-        raise InputError(f"{problem}: compare it with something, {_example_comparison(predicate.tree, kind)}")
+        example = _example_comparison(predicate.tree, kind)
+        raise InputError(problem, "where", f"compare it with something, {example}")
 
 
 def kind_of_node(node: Node, kinds: Mapping[str, ColumnKind]) -> ColumnKind:
@@ -87,19 +88,19 @@ def format_names(columns: Collection[str]) -> str:
     return names + (f" and {more} more" if more > 0 else "") if columns else "none"
 
 
-def unknown_column(column: str, columns: Collection[str], role: str) -> InputError:
+def unknown_column(column: str, columns: Collection[str], role: str, field: str) -> InputError:
     """A column that the table does not have: did you mean, and which there are."""
     names_by_casefold = {name.casefold(): name for name in columns}
     close = get_close_matches(column.casefold()[:100], names_by_casefold, 1)
     guess = f"did you mean {_quote_name(names_by_casefold[close[0]])}? the columns are" if close else "the columns are"
     names = format_names(columns) + separator_advice(columns)
-    return InputError(f"{role}: there is no column {_quote_name(column)}: {guess} {names}")
+    return InputError(f"{role}: there is no column {_quote_name(column)}", field, f"{guess} {names}")
 
 
 def _column_kind(node: Column, kinds: Mapping[str, ColumnKind]) -> ColumnKind:
     if node.name not in kinds:
-        problem = unknown_column(node.name, kinds.keys(), f"where, at character {node.position}")
-        raise InputError(f"{problem}; a text stands between single quotes")
+        problem = unknown_column(node.name, kinds.keys(), f"where, at character {node.position}", "where")
+        raise InputError(problem.message, "where", f"{problem.hint}; a text stands between single quotes")
     if SPARK_SUBSTITUTION in node.name:
         raise syntax_error(
             node.position, f"a column name with {SPARK_SUBSTITUTION} in it means something else to Spark", "rename it"

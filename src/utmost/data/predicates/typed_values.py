@@ -7,7 +7,7 @@ from datetime import date, datetime
 from fractions import Fraction
 from typing import Any
 
-from utmost.data.predicates import column_casts
+from utmost.data.engines import expressions
 
 MAX_DECIMAL_DIGITS = 38  # that every engine's decimals hold
 
@@ -29,7 +29,7 @@ class IntegerValue:
 
     def literal(self, value: int) -> Any:
         """A k, as the engine holds it."""
-        return column_casts.integer_literal(value, self.dtype)
+        return expressions.integer_literal(value, self.dtype)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class DecimalValue:
 
     def literal(self, value: int) -> Any:
         """The number of a k, as the engine holds it."""
-        return column_casts.decimal_literal(value, self.scale, self.expression.type())
+        return expressions.decimal_literal(value, self.scale, self.expression.type())
 
 
 @dataclass(frozen=True, slots=True)

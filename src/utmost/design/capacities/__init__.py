@@ -1,4 +1,4 @@
-"""What a privacy type can deliver at most: its multiplicative and additive capacity, certified (FMPD23 §V).
+"""The multiplicative and additive capacity of a privacy type, certified (FMPD23 §V).
 
 `capacity_bounds` has the bound that everything rests on; `closed_form_capacity` the formulas; `point_weights` the
 linear program over points, which is exact where its answer can be made a channel; `pair_program` the one over pairs,
@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from utmost import notebook
 from utmost.channel import Channel, Matrix, identity
 from utmost.channel.channel import trusted_channel
 from utmost.design.capacities.alpha_powers import alpha_powers
@@ -71,6 +72,10 @@ class Capacities:
     multiplicative: Capacity
     additive: Capacity
 
+    def _repr_html_(self) -> str:
+        """Both capacities with what proves them, for a notebook."""
+        return notebook.report_html(self, "capacity")
+
 
 def capacity(space: Space, level: Level, progress: Progress | None = None) -> Capacities:
     """The capacities of the type: max Σ_y max_x C[x,y] and 1 − min Σ_y min_x C[x,y] over its channels C.
@@ -88,7 +93,7 @@ def capacity(space: Space, level: Level, progress: Progress | None = None) -> Ca
     <Capacity 315.337: n/Σ α^d, the same from every point>
     """
     if not isinstance(level, Level):
-        raise InputError(f'level must be made by alpha("1/2") or epsilon("0.1"), got {type(level).__name__}')
+        raise InputError(f'level must be made by alpha("1/2") or epsilon("0.1"), got {type(level).__name__}', "level")
     largest, smallest = (_sum_bounds(space, level, minimise, progress) for minimise in (False, True))
     return Capacities(_multiplicative(space, largest), _additive(space, smallest))
 

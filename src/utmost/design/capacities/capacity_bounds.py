@@ -1,4 +1,4 @@
-"""What every way to a capacity returns: bounds of one sum, and a channel that attains one of them.
+"""The result of every method for a capacity: bounds of one sum, and a channel that attains one of them.
 
 Both capacities of a type are about T = Σ_y C[y,y] over the private channels C whose columns are named by points:
 ML×(type) = max T and ML+(type) = 1 − min T (FMPD23 Lemma 16, Cor. 17, 18).

@@ -12,10 +12,9 @@ from utmost.channel import Matrix
 from utmost.design.capacities.capacity_bounds import MAX_WRITTEN_POINTS, SumBounds, bounds_from_weights
 from utmost.exact import Level, Number
 from utmost.lp.rationals import to_fmpq, to_fraction
-from utmost.spaces import Space, line, scale_space
+from utmost.spaces import Space, scale_space
 from utmost.spaces.compound_spaces import ProductShape, ScaledShape
 from utmost.spaces.space import MAX_TABLE_POINTS, Profile
-from utmost.spaces.standard_spaces import Grid, Line
 
 MAX_SPARSE_TERMS = 64  # terms of a rational sum that are added one by one
 MAX_EXACT_TERMS = 256  # terms of an irrational sum that is carried exactly
@@ -23,7 +22,7 @@ MAX_EXACT_TERMS = 256  # terms of an irrational sum that is carried exactly
 
 def closed_form_capacity(space: Space, level: Level, minimise: bool) -> SumBounds | None:
     """The total in closed form where there is one (0 < α < 1), else None."""
-    step = line_step(space)
+    step = space.shape.line_step()
     if step is not None and len(space) > 2:
         return line_minimum(space, level, step) if minimise else line_maximum(space, level, step)
     profile = space.profile or shared_profile(space)
@@ -43,17 +42,8 @@ def space_factors(space: Space) -> list[Space]:
         return [space] if len(factors) == 1 else [scale_space(factor, shape.factor) for factor in factors]
     if isinstance(shape, ProductShape):
         return [inner for factor in shape.factors for inner in space_factors(factor)]
-    if isinstance(shape, Grid) and (shape.metric == "manhattan" or 1 in (shape.rows, shape.columns)):
-        return [line(shape.rows), line(shape.columns)]
-    return [space]
-
-
-def line_step(space: Space) -> Number | None:
-    """The distance of neighbours, if the space is a line of equal steps by name."""
-    shape = space.shape
-    if isinstance(shape, ScaledShape) and isinstance(shape.base.shape, Line):
-        return shape.factor
-    return Fraction(1) if isinstance(shape, Line) else None
+    axes = shape.axes()
+    return axes if axes and shape.profile() is None else [space]
 
 
 def line_maximum(space: Space, level: Level, step: Number) -> SumBounds:

@@ -21,8 +21,8 @@ from utmost.design.capacities.capacity_bounds import object_array
 from utmost.design.capacities.point_weights import kernel_table, orbit_firsts
 from utmost.errors import InputError
 from utmost.lp import (
-    Certificate,
     LinearProgram,
+    ProgramCertificate,
     SolverGuess,
     certified_optimum,
     certify_guess,
@@ -90,8 +90,9 @@ def program_cells(space: Space, group: Symmetries, columns: tuple[int, ...]) -> 
 
 def _size_error(space: Space, relations: int) -> InputError:
     return InputError(
-        f"a capacity of {space.name} needs a linear program with {relations} privacy constraints up to symmetry, and "
-        f"at most {MAX_RELATIONS} are tried: take fewer points, or another alpha"
+        f"a capacity of {space.name} needs a linear program with {relations} privacy constraints up "
+        f"to symmetry, and at most {MAX_RELATIONS} are tried",
+        hint="take fewer points, or another alpha",
     )
 
 
@@ -150,7 +151,7 @@ def best_channel(
             certificate = certify_guess(
                 cell_program(cells, bounds.target, selection, minimise), _restrict_guess(guess, active, selection)
             )
-            additions = broken_so_far = broken_so_far | _exactly_broken(cells, bounds.target, certificate.x)
+            additions = broken_so_far = broken_so_far | _exactly_broken(cells, bounds.target, certificate.proof.x)
             if not (broken_so_far & ~selection).any():
                 return _build_answer(
                     space, cells, bounds, certificate, cell_program(cells, bounds.low, selection, minimise)
@@ -204,7 +205,7 @@ def _exactly_broken(cells: Cells, powers: tuple[Fraction, ...], x: tuple[Fractio
 
 
 def _build_answer(
-    space: Space, cells: Cells, bounds: AlphaPowers, certificate: Certificate, true_program: LinearProgram
+    space: Space, cells: Cells, bounds: AlphaPowers, certificate: ProgramCertificate, true_program: LinearProgram
 ) -> Answer:
     """The channel without its empty columns, and its bound; for irrational powers rounded, bounded by `true_program`.
 
@@ -212,9 +213,9 @@ def _build_answer(
     below once negative reduced costs are paid for (`verify_certificate`).
     """
     if not bounds.exact:
-        certificate = verify_certificate(true_program, certificate.x, certificate.y)
-    nonempty = [k for k, y in enumerate(cells.columns) if certificate.x[cells.unknown[y, k]]]
-    rows = object_array(certificate.x)[cells.unknown[:, nonempty]]
+        certificate = verify_certificate(true_program, certificate.proof.x, certificate.proof.y)
+    nonempty = [k for k, y in enumerate(cells.columns) if certificate.proof.x[cells.unknown[y, k]]]
+    rows = object_array(certificate.proof.x)[cells.unknown[:, nonempty]]
     if not bounds.exact:
         rows = round_channel(space, bounds, rows, rows.argmax(axis=1), np.arange(len(nonempty)))
     return Answer(tuple(cells.columns[k] for k in nonempty), rows, abs(certificate.lower))

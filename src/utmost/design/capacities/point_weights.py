@@ -44,8 +44,9 @@ def optimal_weights(space: Space, group: Symmetries, bounds: AlphaPowers, minimi
     sizes = np.bincount(group.points)
     if len(sizes) > MAX_POINT_ORBITS:
         raise InputError(
-            f"{space.name} has {len(sizes)} points that no known symmetry takes to each other, and a capacity is found "
-            f"for at most {MAX_POINT_ORBITS}: take fewer points, or a space with more symmetry"
+            f"{space.name} has {len(sizes)} points that no known symmetry takes to each other, and a "
+            f"capacity is found for at most {MAX_POINT_ORBITS}",
+            hint="take fewer points, or a space with more symmetry",
         )
     matrix = _orbit_sums(space, group, kernel_table(bounds.target, minimise))
     cover, packing = _dual_pair(matrix, sizes)
@@ -103,4 +104,4 @@ def _dual_pair(matrix: Matrix, sizes: Ints) -> tuple[list[Fraction], list[Fracti
             np.zeros(count, dtype=bool),
         )
     )
-    return list(certificate.x), [y / int(size) for y, size in zip(certificate.y, sizes, strict=True)]
+    return list(certificate.proof.x), [y / int(size) for y, size in zip(certificate.proof.y, sizes, strict=True)]

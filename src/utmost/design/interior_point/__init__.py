@@ -1,4 +1,4 @@
-"""Optimal mechanisms at size: an interior point in doubles, followed reading by reading, then certified in integers."""
+"""Large optimal mechanisms: an interior point method in doubles, reading by reading, then certified in integers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from utmost.channel import Matrix
-from utmost.design.interior_point.blas_threads import one_thread
 from utmost.design.interior_point.exact_bounds import (
     MULTIPLIER_BITS,
     Multipliers,
@@ -22,7 +21,8 @@ from utmost.design.interior_point.exact_bounds import (
     lower_bound,
     make_private,
 )
-from utmost.design.interior_point.symmetry_orbits import Orbits, orbits, trivial_orbits
+from utmost.design.interior_point.model import Orbits, orbits, trivial_orbits
+from utmost.design.interior_point.newton import one_thread
 from utmost.errors import InputError
 from utmost.exact import Level
 from utmost.spaces import Space
@@ -92,19 +92,28 @@ def _merge_rare_readings(entries: Floats, costs: Floats) -> Floats:
 
 
 def interior_point_search(
-    space: Space, level: Level, costs: Floats, progress: Progress | None = None, *, symmetric: bool = True
+    space: Space,
+    level: Level,
+    costs: Floats,
+    progress: Progress | None = None,
+    *,
+    symmetric: bool = True,
+    keep_best: bool = False,
 ) -> Search:
-    """The interior point, until its bounds are within `RELATIVE_GAP` of each other; Ctrl-C ends it with what it has."""
+    """The interior point, until its bounds are within `RELATIVE_GAP`; with `keep_best`, Ctrl-C ends it early."""
     from utmost.design.interior_point.model import build_model
     from utmost.design.interior_point.predictor_corrector import iterate_path
 
     symmetry = orbits(space, costs) if symmetric else trivial_orbits(*costs.shape)
     _check_memory(space, costs.shape[1], len(symmetry.columns))
     model = build_model(space, level, costs, _nearest_points(costs), symmetry.columns, symmetry.orbit)
-    return _follow_path(model, symmetry, costs, progress or (lambda lower, upper: None), iterate_path(model))
+    report = progress or (lambda lower, upper: None)
+    return _follow_path(model, symmetry, costs, report, iterate_path(model), keep_best)
 
 
-def _follow_path(model: Model, symmetry: Orbits, costs: Floats, report: Progress, steps: Iterator[Iterate]) -> Search:
+def _follow_path(
+    model: Model, symmetry: Orbits, costs: Floats, report: Progress, steps: Iterator[Iterate], keep_best: bool
+) -> Search:
     """The path to where its bounds are near enough, to where it ends, or to where it is interrupted."""
     best: Iterate | None = None
     last_entries: deque[Floats] = deque(maxlen=LAST_ITERATES)
@@ -122,7 +131,7 @@ def _follow_path(model: Model, symmetry: Orbits, costs: Floats, report: Progress
                 if upper - best.lower <= RELATIVE_GAP * upper:
                     break
         except KeyboardInterrupt:
-            if best is None:
+            if best is None or not keep_best:
                 raise
             interrupted = True
     assert best is not None
@@ -143,6 +152,6 @@ def _check_memory(space: Space, readings: int, columns: int) -> None:
         fitting_points = int(size * (MAX_BYTES / required_bytes) ** (1 / 3))
         raise InputError(
             f"an optimal mechanism on {space.name} for {readings} readings needs about "
-            f"{required_bytes / 2**30:.0f} GB, and at most {MAX_BYTES >> 30} are taken: take about {fitting_points} "
-            "points, or a prior and a loss with its symmetries"
+            f"{required_bytes / 2**30:.0f} GB, and at most {MAX_BYTES >> 30} are taken",
+            hint=f"take about {fitting_points} points, or a prior and a loss with its symmetries",
         )

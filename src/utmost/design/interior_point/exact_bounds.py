@@ -1,4 +1,4 @@
-"""From doubles to facts: a mechanism in fractions, and a lower bound that holds whatever the multipliers are.
+"""Certify doubles: a mechanism in fractions, and a lower bound that holds for any multipliers.
 
 *Lower bound.* Let y ≥ 0 be multipliers of the constraints C[a,w] ≥ α^d(a,b)·C[b,w]. For a private C the sum
 Σ y·(C[a,w] − α^d·C[b,w]) is ≥ 0, so the loss is at least Σ_x Σ_w C[x,w]·r[x,w] with

@@ -5,12 +5,20 @@ the constraints, weighted by v/t·f·z_a·z_b, plus a diagonal: tight constraint
 beyond doubles when μ is small. Points that tight constraints hold together move as one, so the unknowns are taken to be
 the move of each such cluster and, for its other points, their moves relative to it; the entries of the matrix in
 these unknowns are sums without cancellation, and it is well conditioned once its diagonal is made 1.
+
+BLAS runs with one thread meanwhile: factoring a hundred matrices of a hundred rows takes ten times longer with two
+threads than with one when something else runs on the machine.
 """
 
 from __future__ import annotations
 
+import ctypes
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -205,3 +213,44 @@ def _coupling(model: Model, coupling_matrix: Floats) -> tuple[Floats, Floats]:
     orbit_matrix = member @ coupling_matrix @ member.T
     scale = 1 / np.sqrt(np.maximum(np.diag(orbit_matrix), np.finfo(float).tiny))
     return _factor(orbit_matrix * scale[:, None] * scale[None, :]), scale
+
+
+SYMBOL_PATTERNS = (
+    "scipy_openblas_{}_num_threads64_",
+    "scipy_openblas_{}_num_threads",
+    "openblas_{}_num_threads64_",
+    "openblas_{}_num_threads",
+)
+ThreadSwitch: TypeAlias = tuple[Callable[[], int], Callable[[int], None]]  # how many threads there are; make it so many
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """BLAS on one thread in this block, where it is the OpenBLAS that numpy and scipy bring; elsewhere no change."""
+    with ExitStack() as stack:
+        for get_threads, set_threads in _thread_switches():
+            stack.callback(set_threads, get_threads())
+            set_threads(1)
+        yield
+
+
+@cache
+def _thread_switches() -> tuple[ThreadSwitch, ...]:
+    import numpy
+    import scipy
+
+    package_folders = [(Path(package.__path__[0]), package.__name__) for package in (numpy, scipy)]
+    folders = [folder for root, name in package_folders for folder in (root.parent / f"{name}.libs", root / ".dylibs")]
+    switches = (_thread_switch(library) for folder in folders for library in folder.glob("*openblas*"))
+    return tuple(switch for switch in switches if switch is not None)
+
+
+def _thread_switch(library: Path) -> ThreadSwitch | None:
+    try:
+        blas = ctypes.CDLL(str(library))
+    except OSError:
+        return None
+    for pattern in SYMBOL_PATTERNS:
+        if hasattr(blas, pattern.format("set")):
+            return getattr(blas, pattern.format("get")), getattr(blas, pattern.format("set"))
+    return None

@@ -1,4 +1,4 @@
-"""Universal optimality decided: is a mechanism best for a loss whatever the prior (FMPD23 §IV, §VI).
+"""Decide universal optimality: whether a mechanism is best for a loss whatever the prior (FMPD23 §IV, §VI).
 
 Two independent methods: `universally_optimal` looks at the priors where the mechanism's loss bends, `simulation` at the
 kernel mechanisms of the type. Both end in evidence that is checked without a solver.
@@ -13,8 +13,8 @@ from utmost.design.universal.constructions import (
     pair_loss,
     pulled_back,
 )
-from utmost.design.universal.decision import universally_optimal
-from utmost.design.universal.existence import Existence, universal_mechanism
+from utmost.design.universal.decision import Existence, universal_mechanism, universally_optimal
+from utmost.design.universal.duality import check_restriction
 from utmost.design.universal.extension import Extension, extension, retraction
 from utmost.design.universal.kernel_simulation import (
     RemappedKernel,
@@ -24,9 +24,8 @@ from utmost.design.universal.kernel_simulation import (
     simulation,
     verify_simulation,
 )
-from utmost.design.universal.optimality_question import uncertainty
+from utmost.design.universal.optimality_question import CornerProof, Counterexample, Verdict, uncertainty, verify
 from utmost.design.universal.trees import TreeProof, binary_proof, nib_proof, tree_mechanism
-from utmost.design.universal.verdict import CornerProof, Counterexample, Verdict, verify
 
 __all__ = [
     "CornerProof",
@@ -41,6 +40,7 @@ __all__ = [
     "binary_mechanism",
     "binary_proof",
     "cell_corners",
+    "check_restriction",
     "closest_pair",
     "extension",
     "isolating",

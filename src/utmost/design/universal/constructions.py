@@ -27,7 +27,9 @@ def binary_mechanism(space: Space, level: Level) -> Channel:
     1  1/3  2/3
     """
     if len(space) != 2:
-        raise InputError(f"space must have 2 points here, got {len(space)}: only there one mechanism is best for all")
+        raise InputError(
+            f"space must have 2 points here, got {len(space)}: only there one mechanism is best for all", "space"
+        )
     first, second = space.labels
     return trusted_channel(space.labels, (first, second), isolating(space, level, first).rows)
 
@@ -37,7 +39,7 @@ def nearest(space: Space, label: Label) -> Label:
     point = space.position(label)
     others = [x for x in range(len(space)) if x != point]
     if not others:
-        raise InputError("space must have at least 2 points, got 1: nothing can be told apart there")
+        raise InputError("space must have at least 2 points, got 1: nothing can be told apart there", "space")
     return space.labels[min(others, key=lambda x: space.distance(point, x))]
 
 
@@ -45,7 +47,7 @@ def closest_pair(space: Space) -> tuple[Label, Label]:
     """Two secrets at the least distance of all."""
     pairs = list(combinations(range(len(space)), 2))
     if not pairs:
-        raise InputError("space must have at least 2 points, got 1: nothing can be told apart there")
+        raise InputError("space must have at least 2 points, got 1: nothing can be told apart there", "space")
     x, z = min(pairs, key=lambda pair: space.distance(*pair))
     return space.labels[x], space.labels[z]
 
@@ -98,9 +100,11 @@ def pulled_back(mechanism: Channel | Mechanism, mapping: Mapping[Label, Label], 
     source = channel_of(mechanism)
     missing = [x for x in space.labels if x not in mapping]
     if missing:
-        raise InputError(f"mapping must say where each point of {space.name} goes, got none for {len(missing)} of them")
+        raise InputError(
+            f"mapping must say where each point of {space.name} goes, got none for {len(missing)} of them", "mapping"
+        )
     images = [mapping[x] for x in space.labels]
     unknown = [x for x in images if x not in source.inputs]
     if unknown:
-        raise InputError(f"mapping must lead to inputs of the mechanism, got {len(unknown)} that are not")
+        raise InputError(f"mapping must lead to inputs of the mechanism, got {len(unknown)} that are not", "mapping")
     return trusted_channel(space.labels, source.outputs, source.rows[[source.inputs.index(x) for x in images]])

@@ -1,4 +1,4 @@
-"""Does a mechanism on some of the secrets extend to all of them (what FMPD23 Thm 6(5) needs, and does not ask for)."""
+"""Decide whether a mechanism on some of the secrets extends to all of them (FMPD23 Thm 6(5) needs it)."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def extension(mechanism: Channel | Mechanism, space: Space, level: Level) -> Ext
     if refutation is not None:
         return Extension(None, refutation)
     rows = np.empty((len(space), len(source.outputs)), dtype=object)
-    new_rows = iter(np.array(certified_optimum(program).x, dtype=object).reshape(-1, len(source.outputs)))
+    new_rows = iter(np.array(certified_optimum(program).proof.x, dtype=object).reshape(-1, len(source.outputs)))
     for x, label in enumerate(space.labels):
         rows[x] = source.rows[source.inputs.index(label)] if label in source.inputs else next(new_rows)
     extended = trusted_channel(space.labels, source.outputs, rows)
@@ -65,7 +65,7 @@ def extension_program(source: Channel, space: Space, level: Level) -> LinearProg
     output: C[x,y] − α^d·C[x′,y] ≥ 0; then each missing row sums to 1.
     """
     if not level.is_inner:
-        raise InputError("level must have 0 < alpha < 1 here: at 0 and at 1 every mechanism extends")
+        raise InputError("level must have 0 < alpha < 1 here: at 0 and at 1 every mechanism extends", "level")
     require_rational(space, level, source.rows)
     known_rows = {space.position(label): source.rows[k] for k, label in enumerate(source.inputs)}
     missing = {x: k for k, x in enumerate(x for x in range(len(space)) if x not in known_rows)}

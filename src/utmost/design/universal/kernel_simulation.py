@@ -28,13 +28,13 @@ from utmost.channel.channel import matrix_product, trusted_channel
 from utmost.consumer.loss_operations import Exacts, LossLike, loss_rows
 from utmost.design.certified_design import reading_names
 from utmost.design.universal.optimality_question import (
+    Counterexample,
     OptimalityQuestion,
     Progress,
     optimality_question,
     require_rational,
     uncertainty,
 )
-from utmost.design.universal.verdict import Counterexample
 from utmost.errors import SolverError
 from utmost.exact import Level
 from utmost.lp import LinearProgram, certified_optimum
@@ -175,11 +175,11 @@ def _simulate(
     certificate = certified_optimum(game(question, direct.losses))
     outputs, actions = question.rows.shape[1], question.losses.shape[1]
     if certificate.upper == 0:
-        rows = np.array(certificate.x[:-1], dtype=object).reshape(outputs, actions)
+        rows = np.array(certificate.proof.x[:-1], dtype=object).reshape(outputs, actions)
         return SimulationStep(direct, trusted_channel(range(outputs), range(actions), rows))
     if certificate.lower <= 0:
         raise SolverError("the value of a game was not closed to a gap of 0: the question stays open")
-    weights = certificate.y[: len(question.space)]
+    weights = certificate.proof.y[: len(question.space)]
     prior = tuple(weight / sum(weights) for weight in weights)
     better = _remap_kernel(
         align_exact_inputs(kernels[direct.kernel], question.space), direct.remap, reading_names(question.space, actions)

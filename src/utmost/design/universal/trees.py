@@ -106,7 +106,7 @@ def nib_proof(space: Space, level: Level, prior: Sequence[Number]) -> TreeProof:
 def _joint(space: Space, level: Level, prior: Sequence[Number]) -> Matrix:
     """π_w·α^d(w,k), a row for each k."""
     if len(prior) != len(space):
-        raise InputError(f"prior must have {len(space)} weights, one for each secret, got {len(prior)}")
+        raise InputError(f"prior must have {len(space)} weights, one for each secret, got {len(prior)}", "prior")
     weights = np.empty(len(prior), dtype=object)
     weights[:] = prior
     joint: Matrix = _kernel(space, level) * weights[None, :]
@@ -124,7 +124,7 @@ def _kernel(space: Space, level: Level) -> Matrix:
 def _factors(space: Space, level: Level) -> dict[tuple[int, int], Number]:
     """a_e for each edge of a tree."""
     if not level.is_inner:
-        raise InputError("level must have 0 < alpha < 1 here: at 0 everything is told, at 1 nothing")
+        raise InputError("level must have 0 < alpha < 1 here: at 0 everything is told, at 1 nothing", "level")
     if len(space.edges) != len(space) - 1:
         raise InputError(f"{space.name} must be a tree: {len(space)} points need {len(space) - 1} generating pairs")
     return {(x, z): level.power(space.distance(x, z)) for x, z in space.edges}

@@ -1,4 +1,4 @@
-"""What FMM21 has wrong, and what it leaves open and is settled here. Reasons and proofs: docs/papers/fmm21.md."""
+"""Errata of FMM21, and remarks on what it leaves open. Reasons and proofs: docs/papers/fmm21.md."""
 
 ERRATA = (
     "§II-D1: the remaining probability is 2α/(1+α), not 2α/(1−α), which is more than 1 for α > 1/3.",

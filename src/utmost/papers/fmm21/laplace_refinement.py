@@ -14,7 +14,7 @@ from utmost.continuous.laplace_from_geometric import mixture_spans, post_process
 from utmost.continuous.pixelation import cell_laplace, grid_geometric
 from utmost.exact import Level, alpha, decimal
 from utmost.papers.fmm21.matrices import paper_level, unit_grid
-from utmost.papers.items import Claim, Grid, Item, Series, Value, claims_item, computed_item, statement_item
+from utmost.papers.items import Claim, Item, LabelledMatrix, Series, Value, claims_item, computed_item, statement_item
 from utmost.qif import hyper, hyper_distance, refinement
 from utmost.qif.hyper import Hyper
 
@@ -57,7 +57,7 @@ def figure1a() -> Item:
     cells: list[list[Value]] = [
         [rows.rows[k, column_index], decimal(rows.rows[k, column_index])] for k in range(len(FIGURE_INPUTS))
     ]
-    grid = Grid("input", ("mass of the cell", "about"), [str(x) for x in FIGURE_INPUTS], cells)
+    grid = LabelledMatrix("input", ("mass of the cell", "about"), [str(x) for x in FIGURE_INPUTS], cells)
     item = computed_item(
         "Figure 1(a)",
         f"Laplace densities for three inputs, ε = 4 ln 2; what falls in the cell from {FIGURE_SLICE[0]} to "
@@ -157,7 +157,9 @@ def lemma11() -> Item:
         "Lemma 11",
         f"G_N ⊑ ᵀL at α = (3/4)^12, ε ≈ {decimal(level.epsilon, 4)}: decided, and by R in closed form",
         "for all integer T > 0, G_N ⊑ ᵀL",
-        Grid("N, T", ("refines", "G_N·R = ᵀL"), [f"N = {count}, T = {cells}" for count, cells in cases], rows),
+        LabelledMatrix(
+            "N, T", ("refines", "G_N·R = ᵀL"), [f"N = {count}, T = {cells}" for count, cells in cases], rows
+        ),
         all(all(row) for row in rows),
         "R[k, t] is a difference of hyperbolic cosines; no program is needed, for any N, T and ε",
     )
@@ -193,7 +195,7 @@ def lemma11_between() -> Item:
         "Theorem 13, between neighbours",
         "the most geometric posteriors that one Laplace posterior is a mixture of",
         "each Laplace posterior lies in between adjacent geometric ones, provided that N divides T",
-        Grid("N", [f"T = {cells}" for cells in cell_counts], [f"N = {count}" for count in counts], rows),
+        LabelledMatrix("N", [f"T = {cells}" for cells in cell_counts], [f"N = {count}" for count in counts], rows),
         all(divisible_cases) and all(other_cases),
         "and only then, in every case here",
     )
@@ -212,7 +214,7 @@ def theorem12() -> Item:
         "Theorem 12",
         "is the row's ᵀL refined by the column's, N = 4",
         "the ᵀL form an anti-refinement chain above L; G_N ⊑ L",
-        Grid("T", [f"T = {t}" for t in cell_counts], [f"T = {t}" for t in cell_counts], cells),
+        LabelledMatrix("T", [f"T = {t}" for t in cell_counts], [f"T = {t}" for t in cell_counts], cells),
         all(divisible_cases),
         "a chain needs each T to divide the next. That G_N ⊑ L needs no chain: on U_N the column of an answer y is a "
         "combination of those of the two points next to it, with sinh for weights",

@@ -26,8 +26,8 @@ from utmost.papers.fmm21.matrices import unit_grid
 from utmost.papers.fmm21.pixelation import distance_loss
 from utmost.papers.items import (
     Claim,
-    Grid,
     Item,
+    LabelledMatrix,
     Series,
     Value,
     claims_item,
@@ -120,7 +120,7 @@ def theorem13() -> Item:
         "Theorem 13",
         "uniform prior, ℓ = |w−x|, κ = 1, ε = −32 ln 0.9 ≈ 3.3715; moves to ᵀL with T = 32",
         "$(⊙, L, ℓ) − $(⊙, G_N, ℓ) ≤ c·κ/N with c = 3/(1−e^−ε)², by an earth move of cost ≤ c/N",
-        Grid("N", MARGIN_COLUMNS, [f"N = {row.count}" for row in table], rows),
+        LabelledMatrix("N", MARGIN_COLUMNS, [f"N = {row.count}" for row in table], rows),
         all(margins_hold(row) for row in table),
         f"the least c that would do here is {_decimal_text(max(row.upper * row.count for row in table))}, the one "
         f"printed is {_decimal_text(table[0].printed)}. Proved here: h·tanh(εh/4)/(2cosh(εh/2)), h = 1/N, for losses "
@@ -161,7 +161,7 @@ def rates() -> Item:
     return computed_item(
         "Theorem 13, rates",
         "the power of 1/N by which each column falls, from N to 2N",
-        Grid("from N to 2N", MARGIN_COLUMNS, [f"{a} to {b}" for a, b in pairwise(GRID_COUNTS)], rows),
+        LabelledMatrix("from N to 2N", MARGIN_COLUMNS, [f"{a} to {b}" for a, b in pairwise(GRID_COUNTS)], rows),
         "earth moves cost as much as 1/N because neighbouring posteriors are that far apart; losses fall as 1/N²",
     )
 
@@ -202,7 +202,7 @@ def theorem14() -> Item:
         "Theorem 14",
         "N = 8, ℓ = |w−x|, κ = 1, ε = −32 ln 0.9; the last column is the largest W₁ between neighbouring posteriors",
         "$(π, L, ℓ) − $(π, G_N, ℓ) ≤ c·κ/N for any prior π over U_N",
-        Grid("prior", (*MARGIN_COLUMNS, "W₁"), tuple(trial_priors(count)), cells),
+        LabelledMatrix("prior", (*MARGIN_COLUMNS, "W₁"), tuple(trial_priors(count)), cells),
         all(verdicts),
         f"for every prior W₁ ≤ tanh(ε/2N) = {_decimal_text(_gap_bound(grid, level))}, and R's move to L costs at most "
         f"{_decimal_text(move_margin(grid, level))}",
@@ -256,7 +256,7 @@ def constants() -> Item:
     return computed_item(
         "Theorem 14, constants",
         "c such that the loss differs by at most c·κ/N, for every prior, N = 16",
-        Grid("ε", columns, epsilons, rows),
+        LabelledMatrix("ε", columns, epsilons, rows),
         "move: min((1+3β)/(2(1+β)), N/2·tanh(ε/2N)) ≤ min(1, ε/4), β = e^(−ε/N); loss: tanh(ε/4N)/cosh(ε/2N) ≤ ε/4N"
         if is_ordered
         else "the printed constant is smaller somewhere",
@@ -296,7 +296,7 @@ def corollary17() -> Item:
         "Corollary 17",
         "the least loss of any ε-private mechanism on U_N, certified, and that of truncated Laplace; leaning prior",
         "the Laplace mechanism is universally optimal for len and len²",
-        Grid("loss", COMPARISON_COLUMNS, labels, rows),
+        LabelledMatrix("loss", COMPARISON_COLUMNS, labels, rows),
         all(verdicts),
         "on U_N it is not optimal; its loss is at most cosh(ε/2N) times the least (GRS12 Thm A.2), which tends to 1",
     )

@@ -18,7 +18,7 @@ from utmost.continuous.pixelation import (
 )
 from utmost.exact import Level, Number, alpha
 from utmost.mechanisms.geometric import geometric, untruncated_law
-from utmost.papers.items import Claim, Grid, Item, claims_item, matrix_item, require_exact
+from utmost.papers.items import Claim, Item, LabelledMatrix, claims_item, matrix_item, require_exact
 
 SECTION_4C = ("2/3 1/6 1/12 1/24 1/24", "1/6 1/6 1/3 1/6 1/6", "1/24 1/24 1/12 1/6 2/3")
 G_2 = ("4/5 3/20 1/20", "1/5 3/5 1/5", "1/20 3/20 4/5")
@@ -92,7 +92,7 @@ def example_channel() -> Channel:
 def section4c() -> Item:
     """M is G_4 restricted to the inputs 0, 1/2 and 1."""
     restricted = grid_geometric(unit_grid(4), paper_level()).restrict(("0", "1/2", "1"))
-    grid = Grid("M", example_channel().outputs, example_channel().inputs, fraction_rows(SECTION_4C))
+    grid = LabelledMatrix("M", example_channel().outputs, example_channel().inputs, fraction_rows(SECTION_4C))
     note = "M is the geometric mechanism G_4 of §VII, for the inputs 0, 1/2 and 1 alone"
     return matrix_item("Section IV-C, the channel M", "an example of a mechanism", grid, restricted.rows.tolist(), note)
 
@@ -152,7 +152,7 @@ def section7(count: int, printed_rows: Sequence[str]) -> Item:
     return matrix_item(
         f"Section VII, G_{count}",
         f"the geometric mechanism on U_{count}, ε = 4 ln 2",
-        Grid(f"G_{count}", mechanism.outputs, mechanism.inputs, fraction_rows(printed_rows)),
+        LabelledMatrix(f"G_{count}", mechanism.outputs, mechanism.inputs, fraction_rows(printed_rows)),
         mechanism.rows.tolist(),
     )
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from utmost.channel import Channel
 from utmost.consumer import Consumer, losses, priors
 from utmost.consumer.losses import Table, legality
-from utmost.continuous.densities.density import Density, linear_density, uniform_density
+from utmost.continuous.densities import Density, linear_density, uniform_density
 from utmost.continuous.interval import interval
 from utmost.continuous.pixelation import (
     PixelGrid,
@@ -23,7 +23,7 @@ from utmost.design import by_program
 from utmost.exact import Number, alpha, decimal, decimal_above, decimal_below, epsilon
 from utmost.mechanisms.randomised_response import response
 from utmost.papers.fmm21.matrices import paper_level, unit_grid
-from utmost.papers.items import Claim, Grid, Item, Value, claims_item, require_exact, statement_item
+from utmost.papers.items import Claim, Item, LabelledMatrix, Value, claims_item, require_exact, statement_item
 from utmost.spaces import line
 
 PIECES_PER_CELL = 3  # pieces that each cell is cut into for the continuous side of Lemma 8
@@ -95,7 +95,7 @@ def lemma8() -> Item:
         "Lemma 8",
         "losses on the interval, by Def. 2 over pieces of cells, and on U_N; |w−x| and |w−x|²",
         "$(π, M_N, ℓ_N) = $(π_N, M, ℓ)",
-        Grid("case", ("$(π, M_N, ℓ_N)", "$(π_N, M, ℓ)"), labels, rows),
+        LabelledMatrix("case", ("$(π, M_N, ℓ_N)", "$(π_N, M, ℓ)"), labels, rows),
         all(row[0] == row[1] for row in rows),
     )
 
@@ -122,7 +122,7 @@ def lemma9() -> Item:
         "Lemma 9",
         "K = ᵀL with T = 4, which is ε-private on the interval; ε = 2, uniform density, ℓ = |w − ⌊x⌋_N|",
         "e^(−ε/N)·$(π_N, K_N, ℓ) ≤ $(π, K, ℓ) ≤ e^(ε/N)·$(π_N, K_N, ℓ) for N-step ℓ",
-        Grid("N", columns, [f"N = {count}" for count in counts], rows),
+        LabelledMatrix("N", columns, [f"N = {count}" for count in counts], rows),
         all(low <= middle <= high for low, middle, high in bounds),
         "decided on the exact numbers, sums of powers of e; the decimals are theirs",
     )
@@ -155,7 +155,7 @@ def lemma10() -> Item:
         "Lemma 10",
         "expected losses on U_N, ε = 4 ln 2",
         "$(π_N, G_N, ℓ_N) ≤ $(π, M_N, ℓ_N) for every ε-private M",
-        Grid("case", ("G_N", "the best mechanism, by the program"), labels, rows),
+        LabelledMatrix("case", ("G_N", "the best mechanism, by the program"), labels, rows),
         all(row[0] == row[1] for row in rows) and not any(gaps),
         "every optimum is certified with gap 0",
     )

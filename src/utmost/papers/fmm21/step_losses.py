@@ -11,7 +11,7 @@ from utmost.continuous.pixelation import PixelGrid
 from utmost.exact import decimal, decimal_above
 from utmost.papers.fmm21.margins import COMPARISON_COLUMNS, compare_with_best, level_with_32nd_roots, trial_priors
 from utmost.papers.fmm21.matrices import unit_grid
-from utmost.papers.items import Grid, Item, Value, statement_item
+from utmost.papers.items import Item, LabelledMatrix, Value, statement_item
 
 RATES = (1, 2, 3, 8, 25)
 
@@ -32,7 +32,7 @@ def section8_band() -> Item:
         "Section VIII, step functions",
         "is x inside [1/4, 3/4]? A wrong answer costs 1; uniform density",
         "the Laplace mechanism is not in general universally optimal wrt. arbitrary step functions",
-        Grid("ε", ("least of all", "Laplace", "more by"), [str(rate) for rate in RATES], rows),
+        LabelledMatrix("ε", ("least of all", "Laplace", "more by"), [str(rate) for rate in RATES], rows),
         all(lower > best for best, lower, _ in loss_bounds),
         "the first is what the mechanism loses that says outside with probability F(|x − 1/2| − 1/4), F the Laplace "
         "distribution function. It is ε-private on the interval; that nothing private loses less is proved at "
@@ -52,7 +52,7 @@ def section10_steps() -> Item:
         "Sections VIII and X, continuity",
         "monotone losses with steps in x on finer and finer grids; leaning prior",
         "the loss must be continuous; for N-step losses the Laplace mechanism is not optimal",
-        Grid(
+        LabelledMatrix(
             "loss, grid",
             COMPARISON_COLUMNS,
             [f"{name}, U_{count}" for name, count in cases],

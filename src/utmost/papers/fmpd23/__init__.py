@@ -1,11 +1,11 @@
-"""FMPD23, checked: every table and figure of the paper, its theorems on examples, and what it has wrong."""
+"""FMPD23, checked: every table and figure of the paper, its theorems on examples, and its errata."""
 
 from collections.abc import Sequence
 
 from utmost.papers import KEYS
 from utmost.papers.fmpd23 import capacities, channels, examples, existence, regions, tables
 from utmost.papers.fmpd23.errata import ERRATA, REMARKS
-from utmost.papers.items import Grid, Item, Report, Value, statement_item
+from utmost.papers.items import Item, LabelledMatrix, Report, Value, statement_item
 
 __all__ = ["report", "summary_item"]
 
@@ -47,7 +47,7 @@ def summary_item(items: Sequence[Item]) -> Item:
         "What stands",
         "the results that hold, and the items below that show it",
         "all capacities, and the theorems, corollaries and lemmas named here",
-        Grid("result", ("shown by", "holds"), ("all printed capacities", *ITEM_BY_RESULT), rows),
+        LabelledMatrix("result", ("shown by", "holds"), ("all printed capacities", *ITEM_BY_RESULT), rows),
         all(row[-1] is True for row in rows),
         "of Thm 6, statements (1), (2), (4), and (5) from left to right, hold; so do Thm 15, Lemmas 1, 2, 16, A2, A6."
         " What does not, by kind: see the errata at the end",

@@ -14,7 +14,7 @@ from utmost.lp import certified_optimum
 from utmost.mechanisms.geometric import geometric
 from utmost.mechanisms.randomised_response import response, response_dual
 from utmost.papers.fmpd23.channels import half
-from utmost.papers.items import Grid, Item, Value, matrix_item, require_exact, statement_item
+from utmost.papers.items import Item, LabelledMatrix, Value, matrix_item, require_exact, statement_item
 from utmost.polytopes import kernels
 from utmost.qif import capacity as leakage
 from utmost.spaces import Space, cycle, discrete, line
@@ -52,7 +52,7 @@ def theorem14() -> Item:
         "Theorem 14, Corollaries 17 and 18",
         "both capacities in three ways, ε = ln 2",
         "the capacities of a type are attained by kernel mechanisms and are the optima of two linear programs",
-        Grid("type", columns, [space.name for space in spaces], rows),
+        LabelledMatrix("type", columns, [space.name for space in spaces], rows),
         all(row[0] == row[1] == row[2] and row[3] == row[4] == row[5] for row in rows),
     )
 
@@ -85,7 +85,7 @@ def corollary20() -> Item:
     return matrix_item(
         "Corollary 20",
         "the multiplicative capacity of the line, (N(1−α) + 2α)/(1+α)",
-        Grid("N", [f"N = {n}" for n in SIZES], level_labels(LEVELS), formula),
+        LabelledMatrix("N", [f"N = {n}" for n in SIZES], level_labels(LEVELS), formula),
         computed,
         "the geometric mechanism attains it (Thm 15)" if is_attained else "the geometric mechanism does not attain it",
     )
@@ -99,7 +99,7 @@ def section6a_additive() -> Item:
         "Section VI-A, additive capacity",
         "the additive capacity of the line, and that of the geometric mechanism",
         "the geometric mechanism attains the additive capacity for the types computed",
-        Grid("N", [f"N = {n}" for n in SIZES], level_labels(LEVELS), rows),
+        LabelledMatrix("N", [f"N = {n}" for n in SIZES], level_labels(LEVELS), rows),
         rows == geometric_rows,
         "1 − 2α^⌊N/2⌋/(1+α) for even N, 1 − α^((N−1)/2) for odd N: so it is in every row here"
         if rows == [[_line_additive_capacity(n, level.alpha) for n in SIZES] for level in LEVELS]
@@ -123,7 +123,7 @@ def corollary22(kind: str) -> Item:
     return matrix_item(
         f"Corollary 22, {kind}",
         f"the {kind} capacity of the discrete type, printed as {caption}",
-        Grid("N", [f"N = {n}" for n in SIZES], level_labels(LEVELS), formula),
+        LabelledMatrix("N", [f"N = {n}" for n in SIZES], level_labels(LEVELS), formula),
         computed,
         "misprint: N is missing above the line. What is printed is a bound, and is not attained" if additive else "",
     )
@@ -147,6 +147,6 @@ def corollary22_corrected() -> Item:
         "Corollary 22, as its proof has it",
         "1 − N/(1+(N−1)e^ε) and the additive capacity of R°",
         "the dominating additive capacity is given by R°, the multiplicative one by R",
-        Grid("N", [f"N = {n}" for n in SIZES], level_labels(LEVELS), computed),
+        LabelledMatrix("N", [f"N = {n}" for n in SIZES], level_labels(LEVELS), computed),
         computed == formula and is_additive_attained and is_multiplicative_attained,
     )

@@ -13,7 +13,7 @@ from utmost.design.universal import binary_mechanism, isolating
 from utmost.exact import Level, Number, alpha
 from utmost.mechanisms.geometric import geometric
 from utmost.mechanisms.randomised_response import response, response_dual
-from utmost.papers.items import Claim, Grid, Item, Value, claims_item, matrix_item, statement_item
+from utmost.papers.items import Claim, Item, LabelledMatrix, Value, claims_item, matrix_item, statement_item
 from utmost.qif import (
     Hyper,
     capacity,
@@ -54,7 +54,7 @@ def constant_channel(size: int) -> Channel:
 def figure1() -> Item:
     """The hyper of the channel under the uniform prior."""
     figure_hyper = hyper(priors.uniform(3), channel(fraction_rows(FIGURE_1)))
-    grid = Grid("Δ_C", ("y0", "y1", "y2"), ("x0", "x1", "x2", "outer"), fraction_rows(FIGURE_1_HYPER))
+    grid = LabelledMatrix("Δ_C", ("y0", "y1", "y2"), ("x0", "x1", "x2", "outer"), fraction_rows(FIGURE_1_HYPER))
     mean = " = ".join(str(value) for value in dict.fromkeys(figure_hyper.prior()))
     item = matrix_item(
         "Figure 1",
@@ -139,7 +139,7 @@ def theorem4() -> Item:
         "Theorem 4",
         f"multiplicative leakage to {len(trial_consumers)} consumers with gains ≥ 0, α = 1/2, three secrets",
         "V_g[π▷M]/V_g(π) ≤ V_nib[υ▷M]/V_nib(υ), with V_nib[υ▷M] = 1 − U_bin[υ▷M]",
-        Grid("M", columns, tuple(mechanisms()), rows),
+        LabelledMatrix("M", columns, tuple(mechanisms()), rows),
         all(_is_at_most(row[0], row[1]) and row[1] == row[2] and row[3] is True for row in rows),
     )
 
@@ -164,7 +164,7 @@ def theorem5() -> Item:
         f"additive leakage to {len(trial_consumers)} consumers with gains in [0, 1] and to one with a signed gain, "
         "α = 1/2",
         "V_g[π▷M] − V_g(π) ≤ 1 − |X|·U_nib[υ▷M] for 0/1-bounded vulnerabilities",
-        Grid("M", columns, tuple(mechanisms()), rows),
+        LabelledMatrix("M", columns, tuple(mechanisms()), rows),
         all(_is_at_most(row[0], row[1]) and row[1] == row[2] == row[3] for row in rows),
     )
 

@@ -1,4 +1,4 @@
-"""What FMPD23 has wrong, and what it leaves open and is settled here. Reasons and proofs: docs/papers/fmpd23.md.
+"""Errata of FMPD23, and remarks on what it leaves open. Reasons and proofs: docs/papers/fmpd23.md.
 
 An erratum begins with its kind. Statement: what is claimed is not so. Proof: the claim holds, a step of its proof does
 not. Misprint: what is meant is clear and right, what is printed is not. Then the place, the paper's words, and what is

@@ -16,7 +16,7 @@ from utmost.mechanisms.geometric import geometric
 from utmost.mechanisms.randomised_response import response, response_dual
 from utmost.papers.fmpd23.channels import fraction_rows, half
 from utmost.papers.fmpd23.regions import PATH, inners, posteriors
-from utmost.papers.items import Claim, Grid, Item, Value, claims_item, matrix_item, statement_item
+from utmost.papers.items import Claim, Item, LabelledMatrix, Value, claims_item, matrix_item, statement_item
 from utmost.polytopes import count_vertices, is_kernel_mechanism
 from utmost.qif import hyper
 from utmost.spaces import Space, discrete, hamming, line
@@ -96,7 +96,7 @@ def determinant(diagonal: Number, off_diagonal: Number) -> Number:
 def lemma_a2() -> Item:
     """2(n−1) is a bound; the line, which its proof says attains it, has 2^(n−1) vertices."""
     sizes = (2, 3, 4, 5, 6)
-    published = Grid("n", ("vertices of line:n",), sizes, [[2 * (n - 1)] for n in sizes])
+    published = LabelledMatrix("n", ("vertices of line:n",), sizes, [[2 * (n - 1)] for n in sizes])
     computed: list[list[Value]] = [[count_vertices(line(n))] for n in sizes]
     note = (
         "proof: at least 2(n−1), the lemma, is right: the exponents of the vertices come in opposite pairs (d is "
@@ -118,7 +118,7 @@ def section6a() -> Item:
         "Section VI-A, open question",
         "is the geometric mechanism universally ℓ_nib-optimal, line:n",
         "the geometric mechanism may also be optimal for the non-monotone ℓ_nib",
-        Grid("α", [f"n = {n}" for n in sizes], [level.alpha for level in levels], rows),
+        LabelledMatrix("α", [f"n = {n}" for n in sizes], [level.alpha for level in levels], rows),
         all(all(row) for row in rows),
         "it is, for every n and α: proved in design/universal; here every corner of the simplex of priors is certified",
     )
@@ -131,7 +131,7 @@ def hyper_item(name: str, rows: tuple[str, ...], *, last: bool) -> Item:
     mechanism_hyper = hyper(priors.uniform(3), mechanism)
     order = sorted(range(2), key=lambda y: mechanism_hyper.inners[-1 if last else 0, y], reverse=True)
     computed = [[row[y] for y in order] for row in (*mechanism_hyper.inners.tolist(), list(mechanism_hyper.outers))]
-    grid = Grid("Δ", ("y1", "y2"), ("x1", "x2", "x3", "outer"), fraction_rows(rows))
+    grid = LabelledMatrix("Δ", ("y1", "y2"), ("x1", "x2", "x3", "outer"), fraction_rows(rows))
     return matrix_item(name, "its hyper on three secrets, ε = ln 2", grid, computed)
 
 
@@ -178,7 +178,7 @@ def section6b_sums() -> Item:
     return matrix_item(
         "Section VI-B, n secrets",
         "what the columns of Δ_KA, Δ_KB sum to, if 1/4 and 2/5 stand for all secrets but one",
-        Grid("n", ("first column", "second column"), sizes, published),
+        LabelledMatrix("n", ("first column", "second column"), sizes, published),
         computed,
         note,
     )
@@ -200,7 +200,7 @@ def figure8() -> Item:
     cube_hyper = hyper(priors.uniform(8), mechanism)
     rows = {str(label): list(row) for label, row in zip(cube.labels, cube_hyper.inners.tolist(), strict=True)}
     computed = [rows[label] for label in FIGURE_8 if label != "outer"] + [list(cube_hyper.outers)]
-    grid = Grid("Δ_K", ("y1", "y2", "y3", "y4"), tuple(FIGURE_8), fraction_rows(tuple(FIGURE_8.values())))
+    grid = LabelledMatrix("Δ_K", ("y1", "y2", "y3", "y4"), tuple(FIGURE_8), fraction_rows(tuple(FIGURE_8.values())))
     note = (
         "misprint: the text followed here has ten rows for the eight secrets; the two that read 2/27 2/21 4/21 2/27 "
         "are superfluous (they average to 10/96, not to 1/8) and left out; the other eight are right"

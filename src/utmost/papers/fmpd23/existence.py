@@ -22,7 +22,7 @@ from utmost.exact import Level, alpha
 from utmost.mechanisms.geometric import geometric
 from utmost.mechanisms.randomised_response import response, response_dual
 from utmost.papers.fmpd23.channels import constant_channel, half
-from utmost.papers.items import Claim, Grid, Item, Value, claims_item, matrix_item, statement_item
+from utmost.papers.items import Claim, Item, LabelledMatrix, Value, claims_item, matrix_item, statement_item
 from utmost.polytopes import count_kernels, decomposition, kernels
 from utmost.qif import posterior_uncertainty, refinement, uncertainty
 from utmost.spaces import Space, cycle, discrete, graph, line, scale_space, space
@@ -63,7 +63,7 @@ def theorem3() -> Item:
         "Theorem 3",
         "mechanisms as (Σ p_i·K_i)·R, K_i kernel mechanisms of the type at α = 1/2, exact",
         "every mechanism of a type is a refinement of a convex sum of kernel mechanisms",
-        Grid("mechanism", ("type", "kernels", "vertices", "multiplied out: the same"), list(cases), rows),
+        LabelledMatrix("mechanism", ("type", "kernels", "vertices", "multiplied out: the same"), list(cases), rows),
         all(row[-1] is True for row in rows),
     )
 
@@ -168,7 +168,7 @@ def theorem10() -> Item:
         "Theorem 10",
         "K for the closest pair x1*, x2* of secrets, a(w1) = x1*, a(w2) = x2*; α = 1/2 per unit of distance",
         "every type has a mechanism that is universally optimal for a non-trivial monotone loss",
-        Grid("type", columns, [metric.name for metric in trial_spaces()], rows),
+        LabelledMatrix("type", columns, [metric.name for metric in trial_spaces()], rows),
         all(all(row) for row in rows),
         "the proof's α is e^−d(x1*, x2*), not e^−ε: they differ where the closest pair is not 1 apart",
     )
@@ -192,7 +192,7 @@ def theorem10_rows() -> Item:
     k, j = 1 + (size - 1) * ratio, ratio + size - 1
     mechanism = isolating(discrete(size), half(), discrete(size).labels[0])
     printed = [[1 / (k + j), ratio / (k + j)], [ratio / (k + j), 1 / (k + j)]]
-    grid = Grid("K↓{x1*, x2*}", ("y1", "y2"), ("x1*", "x2*"), printed)
+    grid = LabelledMatrix("K↓{x1*, x2*}", ("y1", "y2"), ("x1*", "x2*"), printed)
     note = f"misprint: the printed rows sum to {sum(printed[0])} = 1/n: n/(k+j) = 1/(1+α) is meant"
     caption = "the mechanism on the closest pair, 1/(k+j) and α/(k+j), for three secrets and α = 1/2"
     return matrix_item("Theorem 10, the rows", caption, grid, [list(row) for row in mechanism.rows[:2]], note)
@@ -205,7 +205,7 @@ def theorem11() -> Item:
         "Theorem 11",
         "kernel mechanisms of types with more than two secrets, ε = ln 2",
         "no mechanism is universally optimal for all losses on more than two secrets",
-        Grid("type", ("kernel mechanisms",), [metric.name for metric in trial_spaces()], rows),
+        LabelledMatrix("type", ("kernel mechanisms",), [metric.name for metric in trial_spaces()], rows),
         all(row[0] != 1 for row in rows),
         "a universally optimal one would be refined by every kernel mechanism, and by Property 3 none refines another",
     )

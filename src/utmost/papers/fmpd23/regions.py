@@ -14,7 +14,7 @@ from utmost.exact import Level, Number
 from utmost.mechanisms.geometric import geometric
 from utmost.mechanisms.randomised_response import response, response_dual
 from utmost.papers.fmpd23.channels import half
-from utmost.papers.items import Claim, Grid, Item, Value, claims_item, computed_item
+from utmost.papers.items import Claim, Item, LabelledMatrix, Value, claims_item, computed_item
 from utmost.polytopes import vertices
 from utmost.qif import hyper, uncertainty
 from utmost.spaces import Space, cycle, discrete, grid, hamming, line
@@ -64,7 +64,7 @@ def figure2() -> Item:
     item = computed_item(
         "Figure 2",
         "the region of ln 2·d₂-private posteriors on x1, x2, x3: its vertices",
-        Grid("vertex", ("p(x1)", "p(x2)", "p(x3)"), list(vertices_by_letter), cells),
+        LabelledMatrix("vertex", ("p(x1)", "p(x2)", "p(x3)"), list(vertices_by_letter), cells),
         "four constraints bound it, two for each of the pairs (x1, x2) and (x2, x3); those on (x1, x3) follow",
     )
     title = "Four lines cut the private posteriors out of all distributions on a line of three"

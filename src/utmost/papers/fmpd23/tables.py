@@ -11,7 +11,7 @@ from utmost.design import Capacity, capacity
 from utmost.errors import SolverError
 from utmost.exact import Level, Number, alpha, decimal, decimal_above
 from utmost.papers.fmpd23.channels import half
-from utmost.papers.items import Grid, Item, Value, computed_item, rounds_to
+from utmost.papers.items import Item, LabelledMatrix, Value, computed_item, rounds_to
 from utmost.polytopes import count_kernels, count_vertices
 from utmost.spaces import Space, cycle, discrete, grid, hamming, line
 
@@ -140,8 +140,8 @@ def table_item(name: str, caption: str, corner: str, rows: list[PrintedRow], not
     return Item(
         name,
         f"{caption}, ε = ln 2",
-        Grid(corner, HEADER, labels, published).table(),
-        Grid(corner, HEADER, labels, computed).table(),
+        LabelledMatrix(corner, HEADER, labels, published).table(),
+        LabelledMatrix(corner, HEADER, labels, computed).table(),
         all(verdicts),
         note,
     )
@@ -191,7 +191,7 @@ def kernels_by_level() -> Item:
     return computed_item(
         "Section VI, kernels by α",
         "how many kernel mechanisms a type has, by its level",
-        Grid("type", [f"α = {level.alpha}" for level in levels], [space.name for space in spaces], cells),
+        LabelledMatrix("type", [f"α = {level.alpha}" for level in levels], [space.name for space in spaces], cells),
         "the vertices do not depend on α (their exponents do not), which of them average to uniform does",
     )
 

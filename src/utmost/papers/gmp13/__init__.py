@@ -1,4 +1,4 @@
-"""GMP13, checked: both figures, both applications, the main theorem against the truth, and what it has wrong."""
+"""GMP13, checked: both figures, both applications, the main theorem against the truth, and its errata."""
 
 from utmost.papers import KEYS
 from utmost.papers.gmp13 import applications, figures, main_theorem

@@ -8,10 +8,10 @@ from fractions import Fraction
 
 from utmost.exact import Number, decimal, decimal_above, epsilon, power
 from utmost.exact.working_precision import working_precision
-from utmost.papers.items import Claim, Grid, Item, Series, Value, claims_item, computed_item
+from utmost.papers.items import Claim, Item, LabelledMatrix, Series, Value, claims_item, computed_item
 from utmost.precision import laplace, planar
-from utmost.precision.certificate import Certificate, implementation
 from utmost.precision.closeness import BALL_BITS, rational_ball
+from utmost.precision.guarantee import PrecisionGuarantee, implementation
 from utmost.precision.number_formats import BINARY64
 
 STEP = Fraction(1, 1024)
@@ -40,7 +40,7 @@ def section5_ratio() -> Item:
 
 def section5() -> Item:
     """Laplace noise in binary64, ε = Δ = 1: δ_t, R and ε′ over the width of the range."""
-    certificates = [
+    guarantees = [
         laplace.certify_laplace(laplace.laplace_setting(epsilon(1), 1, 0, width, STEP), DOUBLE_IMPLEMENTATION)
         for width in WIDTHS
     ]
@@ -48,23 +48,23 @@ def section5() -> Item:
         laplace.laplace_setting(epsilon(1), 1, 0, 100, STEP), DOUBLE_IMPLEMENTATION
     ) or Fraction(0)
     columns = ("k", "δ_n", "δ_t", "R", "ε′ − ε", "sharper")  # ε′ is that of the theorem
-    grid = Grid("range", columns, WIDTHS, [_certificate_row(c) for c in certificates])
+    grid = LabelledMatrix("range", columns, WIDTHS, [_guarantee_row(c) for c in guarantees])
     reach = decimal_above(widest, 5)
     note = f"2^53 values of the generator reach no further than a range of {reach}: beyond it ε′ is infinite"
-    lines = _price_series(WIDTHS, certificates, "width of the range", widest)
+    lines = _price_series(WIDTHS, guarantees, "width of the range", widest)
     item = computed_item("Section 5", "binary64, ε = 1, Δ = 1, L = 1/1024", grid, note, lines)
     return replace(
         item, claim=f"A range wider than {decimal_above(widest, 4)} has no ε′; below it the price is exponential"
     )
 
 
-def _certificate_row(certificate: Certificate) -> list[Value]:
-    closeness = certificate.closeness
+def _guarantee_row(guarantee: PrecisionGuarantee) -> list[Value]:
+    closeness = guarantee.closeness
     if closeness is None:
         return ["-", "-", "∞", "∞", "∞", "∞"]
-    sharper = "-" if certificate.sharp is None else decimal_above(certificate.sharp - certificate.epsilon, 4)
-    price = "∞" if certificate.theorem is None else decimal_above(certificate.theorem - certificate.epsilon, 4)
-    ratio = "∞" if certificate.robustness is None else decimal_above(certificate.robustness, 4)
+    sharper = "-" if guarantee.sharp is None else decimal_above(guarantee.sharp - guarantee.epsilon, 4)
+    price = "∞" if guarantee.theorem is None else decimal_above(guarantee.theorem - guarantee.epsilon, 4)
+    ratio = "∞" if guarantee.robustness is None else decimal_above(guarantee.robustness, 4)
     return [
         decimal_above(closeness.k, 4),
         decimal_above(closeness.delta_n, 4),
@@ -76,10 +76,10 @@ def _certificate_row(certificate: Certificate) -> list[Value]:
 
 
 def _price_series(
-    widths: tuple[int, ...], certificates: list[Certificate], name: str, widest: Fraction
+    widths: tuple[int, ...], guarantees: list[PrecisionGuarantee], name: str, widest: Fraction
 ) -> tuple[Series, ...]:
     """log₁₀(ε′ − ε) of the theorem over the width, and a wall where it stops being finite."""
-    pairs = [(w, c.theorem - c.epsilon) for w, c in zip(widths, certificates, strict=True) if c.theorem]
+    pairs = [(w, c.theorem - c.epsilon) for w, c in zip(widths, guarantees, strict=True) if c.theorem]
     x, y = tuple(float(w) for w, _ in pairs), tuple(math.log10(price) for _, price in pairs)
     axis, wall = "log₁₀(ε′ − ε)", f"beyond {decimal_above(widest, 4)}: ε′ = ∞"
     return Series("ε′ − ε", name, axis, x, y), Series(wall, name, axis, (float(widest),) * 2, (min(y), max(y)))
@@ -112,14 +112,14 @@ def section6_centre() -> Item:
         with working_precision(BALL_BITS):
             printed_shift = rational_ball(Fraction(1)).exp() / 3 * rational_ball(Fraction(1, 2**bits))
         rows.append([decimal(Fraction(str(float(printed_shift))), 4), decimal_above(radius_shift, 4)])
-    grid = Grid("δ₀", ("K_C·δ₀ as published", "modulus of C⁻¹"), [f"2^-{bits}" for bits in exponents], rows)
+    grid = LabelledMatrix("δ₀", ("K_C·δ₀ as published", "modulus of C⁻¹"), [f"2^-{bits}" for bits in exponents], rows)
     note = "C′(0) = 0, so C⁻¹ moves by about √(2δ₀)/ε: K_C = e^{εD}/(2ε + rε²) is no Lipschitz constant (ε = D = r = 1)"
     return computed_item("Section 6, K_C", "how far the radius can be off near 0", grid, note)
 
 
 def section6() -> Item:
     """Planar noise in binary64, ε = Δ = 1: δ_t, R and ε′ over the side of the square."""
-    certificates = [
+    guarantees = [
         planar.certify_planar(planar.planar_setting(epsilon(1), 1, (0, s), (0, s), SQUARE_STEP), DOUBLE_IMPLEMENTATION)
         for s in SIDES
     ]
@@ -127,11 +127,11 @@ def section6() -> Item:
         planar.planar_setting(epsilon(1), 1, (0, 100), (0, 100), SQUARE_STEP), DOUBLE_IMPLEMENTATION
     ) or Fraction(0)
     columns = ("k", "δ_n", "δ_t", "R", "ε′ − ε")
-    grid = Grid("side", columns, SIDES, [_certificate_row(c)[:5] for c in certificates])
+    grid = LabelledMatrix("side", columns, SIDES, [_guarantee_row(c)[:5] for c in guarantees])
     note = (
         f"up to a side of about 15 the centre decides: δ_t ≈ √(2δ₀)/ε = 1.5e-8; no ε′ beyond {decimal_above(widest, 5)}"
     )
-    lines = _price_series(SIDES, certificates, "side of the square", widest)
+    lines = _price_series(SIDES, guarantees, "side of the square", widest)
     item = computed_item("Section 6", "binary64, ε = 1, Δ = 1, L = 1/64", grid, note, lines)
     return replace(
         item, claim=f"No ε′ for squares wider than {decimal_above(widest, 4)}; up to 15 the centre sets the price"

@@ -1,4 +1,4 @@
-"""What GMP13 has wrong, and what it leaves open and is settled here. Reasons and proofs: docs/papers/gmp13.md."""
+"""Errata of GMP13, and remarks on what it leaves open. Reasons and proofs: docs/papers/gmp13.md."""
 
 ERRATA = (
     "Thm 4.5 and the end of its proof: the exponent is ε(L + δ_t)/Δ, as §5 and §6 have it; Condition 1 gives a "

@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from utmost.exact import Level, alpha, decimal, nearest_double
-from utmost.papers.items import Claim, Grid, Item, Series, Value, claims_item, computed_item
+from utmost.papers.items import Claim, Item, LabelledMatrix, Series, Value, claims_item, computed_item
 from utmost.precision.enumeration import Law
 from utmost.precision.number_formats import UniformGenerator, uniform_generator
 from utmost.precision.unsafe_samplers import (
@@ -67,7 +67,7 @@ def figure1() -> Item:
     laws = {"r₁ = 0": scaled_law(0, DIGITS, DOUBLINGS), "r₂ = 7/32": scaled_law(SECOND_SECRET, DIGITS, DOUBLINGS)}
     results = [Fraction(k, 64) for k in range(-8, 24, 2)]
     rows = [[law.get(x, Fraction(0)) for x in results] for law in laws.values()]
-    grid = Grid("result", list(laws), results, [list(cells) for cells in zip(*rows, strict=True)])
+    grid = LabelledMatrix("result", list(laws), results, [list(cells) for cells in zip(*rows, strict=True)])
     note = "r₂ − r₁ = (2²·3 + 2)/2⁶ = 7/32: the text's (2^{n+k+h})/2^d is (2^n·k + h)/2^d"
     item = computed_item(
         "Figure 1",
@@ -127,7 +127,7 @@ def figure2() -> Item:
         + [decimal(nearest_double(ideal_cell_mass(figure2_level(), r, k) * GENERATOR_VALUES), 4) for r in (0, 1)]
         for k in results
     ]
-    grid = Grid("result", ("secret 0", "secret 1", "meant, 0", "meant, 1"), results, rows)
+    grid = LabelledMatrix("result", ("secret 0", "secret 1", "meant, 0", "meant, 1"), results, rows)
     caption = f"how many of the N = {GENERATOR_VALUES} values lead to each result, and how many should"
     item = computed_item("Figure 2", caption, grid, "where 1.5 are meant there are 1 or 2", _count_series(laws))
     return replace(item, claim="A generator of 64 values turns a ratio of 4/3 into 2, and into ∞ further out")

@@ -6,11 +6,11 @@ import math
 from fractions import Fraction
 
 from utmost.exact import ball, decimal, decimal_above, epsilon, nearest_double
-from utmost.papers.items import Claim, Grid, Item, Value, claims_item, computed_item, statement_item
+from utmost.papers.items import Claim, Item, LabelledMatrix, Value, claims_item, computed_item, statement_item
 from utmost.precision import laplace
-from utmost.precision.certificate import Certificate, Implementation
 from utmost.precision.closeness import closeness_counterexample, is_close
 from utmost.precision.enumeration import BoundViolation, exact_epsilon, printed_bound_violation, wasserstein
+from utmost.precision.guarantee import Implementation, PrecisionGuarantee
 from utmost.precision.number_formats import (
     BINARY16,
     BINARY64,
@@ -41,7 +41,7 @@ def remark1() -> Item:
         [decimal_above(2 * sum_error(BINARY64, terms, 1, method), 3) for method in SUM_METHODS]
         for terms in (10**3, 10**6, 10**9)
     ]
-    grid = Grid("terms", SUM_METHODS, ("10^3", "10^6", "10^9"), rows)
+    grid = LabelledMatrix("terms", SUM_METHODS, ("10^3", "10^6", "10^9"), rows)
     return computed_item(
         "Remark 1", "2δ_f of a sum of numbers in [0, 1] in binary64: it adds to the sensitivity 1", grid
     )
@@ -84,7 +84,7 @@ def theorem45() -> Item:
         "Theorem 4.5",
         "Laplace noise rounded to a grid, Δ = L = 1, δ_t = 31/512: its exact ε beside the bounds",
         "ε′ = ε + ln(1 + R·e^{(L+δ_t)/Δ})",
-        Grid("ε", ("exact", "printed ε′", "proved ε′", "printed holds"), levels, rows),
+        LabelledMatrix("ε", ("exact", "printed ε′", "proved ε′", "printed holds"), levels, rows),
         not any(b.is_violated for b in violations),
         "without ε in the exponent the bound fails here from ε = 7 on; for ε ≤ 1 it follows from what is proved",
     )
@@ -102,8 +102,8 @@ def enumerated_machines() -> Item:
         for text in EPSILONS:
             implementation = Implementation(number_format, generator)
             setting = laplace.laplace_setting(epsilon(text), 1, 0, 1, "1/4")
-            certificate = laplace.certify_laplace(setting, implementation)
-            row, row_holds = _compare_with_certificate(setting, implementation, certificate)
+            guarantee = laplace.certify_laplace(setting, implementation)
+            row, row_holds = _compare_with_guarantee(setting, implementation, guarantee)
             rows.append(row)
             holds = holds and row_holds
             names.append(f"{number_format.name}, N = {generator.count}, ε = {text}")
@@ -111,26 +111,26 @@ def enumerated_machines() -> Item:
         "Theorem 4.5 as proved",
         "every value of the generator enumerated, answers 0, 1/8, …, 1, results rounded to 1/4",
         "a mechanism that respects Conditions 1–3 is ε′-differentially private",
-        Grid("machine", ("exact ε", "with ends", "ε′", "sharper", "W_∞", "δ_t"), names, rows),
+        LabelledMatrix("machine", ("exact ε", "with ends", "ε′", "sharper", "W_∞", "δ_t"), names, rows),
         holds,
         "exact ε: the largest quotient of probabilities, a fraction, and its logarithm; ends: Remark 2",
     )
 
 
-def _compare_with_certificate(
-    setting: laplace.LaplaceSetting, implementation: Implementation, certificate: Certificate
+def _compare_with_guarantee(
+    setting: laplace.LaplaceSetting, implementation: Implementation, guarantee: PrecisionGuarantee
 ) -> tuple[list[Value], bool]:
     cut_off, clamped = (exact_epsilon(setting, implementation, SECRETS, flag) for flag in (False, True))
     distance = wasserstein(setting, implementation)
-    if certificate.theorem is None or certificate.sharp is None or certificate.closeness is None:
+    if guarantee.theorem is None or guarantee.sharp is None or guarantee.closeness is None:
         return [decimal(cut_off.epsilon), decimal(clamped.epsilon), "∞", "∞", decimal(distance, 3), "∞"], True
     holds = (
-        cut_off.is_at_most(certificate.sharp)
-        and clamped.is_at_most(certificate.sharp)
-        and certificate.sharp <= certificate.theorem
+        cut_off.is_at_most(guarantee.sharp)
+        and clamped.is_at_most(guarantee.sharp)
+        and guarantee.sharp <= guarantee.theorem
     )
     exact = [decimal(value, 5) for value in (cut_off.epsilon, clamped.epsilon)]
-    bounds = [decimal_above(value, 5) for value in (certificate.theorem, certificate.sharp)]
-    gaps = [decimal(distance, 3), decimal_above(certificate.closeness.delta_t, 3)]
-    holds = holds and distance <= certificate.closeness.delta_t and not math.isinf(cut_off.epsilon)
+    bounds = [decimal_above(value, 5) for value in (guarantee.theorem, guarantee.sharp)]
+    gaps = [decimal(distance, 3), decimal_above(guarantee.closeness.delta_t, 3)]
+    holds = holds and distance <= guarantee.closeness.delta_t and not math.isinf(cut_off.epsilon)
     return [*exact, *bounds, *gaps], holds

@@ -1,4 +1,4 @@
-"""GRS12, checked: every figure, example and number of the paper that can be computed, and what it has wrong."""
+"""GRS12, checked: every figure, example and number of the paper that can be computed, and its errata."""
 
 from utmost.papers import KEYS
 from utmost.papers.grs12 import databases, figures, laplace, theorems

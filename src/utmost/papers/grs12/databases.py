@@ -25,7 +25,16 @@ from utmost.design.database_mechanisms import (
 from utmost.design.privacy_program import privacy_program
 from utmost.lp import certified_optimum, infeasibility, is_unique
 from utmost.papers.grs12.figures import fraction_rows, half
-from utmost.papers.items import Claim, Grid, Item, Value, claims_item, computed_item, matrix_item, statement_item
+from utmost.papers.items import (
+    Claim,
+    Item,
+    LabelledMatrix,
+    Value,
+    claims_item,
+    computed_item,
+    matrix_item,
+    statement_item,
+)
 from utmost.spaces import Space, databases, line, space
 
 FIGURE_6_DATABASES = {
@@ -113,7 +122,7 @@ def figure6(name: str, rows: Sequence[str], *, exchanged: bool) -> Item:
     return matrix_item(
         name,
         f"the optimal mechanism of user #{1 + exchanged}, α = 1/2; over all 8 databases, ε = 1/100, δ ≈ 1/10",
-        Grid("database", (1, 2), tuple(FIGURE_6_DATABASES), fraction_rows(rows)),
+        LabelledMatrix("database", (1, 2), tuple(FIGURE_6_DATABASES), fraction_rows(rows)),
         figure_cells(design.channel),
         f"{uniqueness}, expected loss {design.loss}, gap {design.certificate.gap}",
     )
@@ -138,7 +147,7 @@ def figure6_four() -> Item:
         "Figure 6, unshown inputs",
         "least expected loss over the four databases shown and over all eight",
         "unshown inputs have prior probability zero and can be ignored",
-        Grid("user", ("4 databases", "8 databases"), ("#1", "#2"), rows),
+        LabelledMatrix("user", ("4 databases", "8 databases"), ("#1", "#2"), rows),
         all(over_four == over_eight for over_four, over_eight in rows),
         "in general a private mechanism on some databases need not extend to all of them; here it does",
     )
@@ -148,7 +157,7 @@ def figure6_range() -> Item:
     """For which ε and δ Figure 6(a) is the only optimum."""
     epsilons = [Fraction(text) for text in ("1/1000", "1/100", "1/10", "31/250", "1/8", "63/500", "1/4")]
     verdicts = [[figure6_verdict(delta, small_weight) for delta in LOSS_VALUES] for small_weight in epsilons]
-    grid = Grid("ε", [f"δ = {delta}" for delta in LOSS_VALUES], epsilons, verdicts)
+    grid = LabelledMatrix("ε", [f"δ = {delta}" for delta in LOSS_VALUES], epsilons, verdicts)
     note = "the threshold is ε < 1/8: its loss is 13/48 + ε/2, and 1/3 can be had instead; δ does not matter"
     return computed_item(
         "Figure 6, how small ε", '"ε is sufficiently small", "small δ > 0": is Figure 6(a) the only optimum', grid, note
@@ -217,7 +226,7 @@ def forced_probability(labels: tuple[str, str]) -> Value:
     first, second = (mechanism.restrict(labels) for mechanism in figure6_channels())
     program = common_source(subspace(labels), half(), first, second)
     certificate = certified_optimum(program)
-    return certificate.x[0] if is_unique(program, certificate).unique else "not determined"
+    return certificate.proof.x[0] if is_unique(program, certificate).unique else "not determined"
 
 
 def proposition61() -> Item:

@@ -1,4 +1,4 @@
-"""What GRS12 has wrong, and what it leaves open and is settled here. Reasons and proofs: docs/papers/grs12.md."""
+"""Errata of GRS12, and remarks on what it leaves open. Reasons and proofs: docs/papers/grs12.md."""
 
 ERRATA = (
     "Cor. 3.4 needs α < 1. At α = 1 nothing may be told, every private mechanism is optimal for every user, and "

@@ -15,7 +15,7 @@ from utmost.design.privacy_program import privacy_program
 from utmost.exact import Level, alpha
 from utmost.lp import LinearProgram, activity, certified_optimum, is_unique
 from utmost.mechanisms.geometric import geometric, untruncated_law
-from utmost.papers.items import Grid, Item, claims_item, matrix_item, require_exact
+from utmost.papers.items import Item, LabelledMatrix, claims_item, matrix_item, require_exact
 from utmost.spaces import line
 
 CORNER = "input/output"
@@ -59,9 +59,9 @@ def fraction_rows(rows: Sequence[str]) -> list[list[Fraction]]:
     return [[Fraction(cell) for cell in row.split()] for row in rows]
 
 
-def count_grid(rows: Sequence[Sequence[Fraction]] | Sequence[str], first: int = 0) -> Grid:
+def count_grid(rows: Sequence[Sequence[Fraction]] | Sequence[str], first: int = 0) -> LabelledMatrix:
     """A published matrix over the counts; its outputs start at `first`."""
-    return Grid(CORNER, range(first, first + len(rows[0])), range(len(rows)), [list(row) for row in rows])
+    return LabelledMatrix(CORNER, range(first, first + len(rows[0])), range(len(rows)), [list(row) for row in rows])
 
 
 def half() -> Level:
@@ -131,7 +131,7 @@ def figure5a() -> Item:
     printed = channel(fraction_rows(FIGURE_5A))
     program = tight_program(printed, half())
     certificate = certified_optimum(program)
-    computed = np.array(certificate.x, dtype=object).reshape(4, 4).tolist()
+    computed = np.array(certificate.proof.x, dtype=object).reshape(4, 4).tolist()
     note = "computed: the only private mechanism for which every constraint binds that binds in the published one"
     if not is_unique(program, certificate).unique:
         note = "the tight constraints do not determine it: not a vertex"
@@ -170,7 +170,7 @@ def figure5_claims() -> Item:
         ("is a remap of the geometric mechanism", False, derived.derivable),
         ("is optimal for the user of (b)", True, consumer.face_value_loss(printed) == best.loss),
         ("the loss of (b) is legal", False, consumer.legality().legal),
-        ("the geometric mechanism is optimal for her", False, geometric_loss == best.loss),
+        ("the geometric mechanism is optimal for this user", False, geometric_loss == best.loss),
     ]
     note = (
         f"least loss {best.loss}, from the geometric mechanism {geometric_loss}; T^-1 X has the entry {derived.value} "

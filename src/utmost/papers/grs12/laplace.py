@@ -10,8 +10,8 @@ from utmost.exact import Level, Number, alpha, decimal, decimal_above, epsilon, 
 from utmost.mechanisms.geometric import geometric, untruncated_law
 from utmost.papers.items import (
     Claim,
-    Grid,
     Item,
+    LabelledMatrix,
     Series,
     claims_item,
     computed_item,
@@ -94,7 +94,7 @@ def rounded_noise() -> Item:
         "Theorem A.2, proof",
         "Pr[Δ′ = i] of Laplace noise rounded to an integer",
         "Δ′ is (1+α)/(2√α) times as likely as geometric noise to be i ≠ 0, and less likely to be 0",
-        Grid("α", [f"i = {i}" for i in values], [level.alpha for level in levels], rounded),
+        LabelledMatrix("α", [f"i = {i}" for i in values], [level.alpha for level in levels], rounded),
         all(_is_as_proved(law, level) for law, level in zip(rounded, levels, strict=True)),
     )
 
@@ -120,7 +120,7 @@ def price_table() -> Item:
     return computed_item(
         "Appendix A, price of Laplace noise",
         "coin: uniform on {0, 1}, binary loss; count: uniform on 0 to 5, absolute loss",
-        Grid("ε", columns, EPSILONS, rows),
+        LabelledMatrix("ε", columns, EPSILONS, rows),
         "decimals of exact losses; factor: (1+α)/(2√α)",
         ratio_series(),
     )

@@ -20,8 +20,8 @@ from utmost.lp import certified_optimum, is_unique
 from utmost.mechanisms.geometric import geometric, untruncated_law
 from utmost.papers.items import (
     Claim,
-    Grid,
     Item,
+    LabelledMatrix,
     Value,
     claims_item,
     computed_item,
@@ -69,7 +69,7 @@ def example23() -> Item:
     return matrix_item(
         "Example 2.3",
         "the count is 0 or n: expected loss at face value, 2α/(1+α), and remapped, α^((n+1)/2)/(1+α)",
-        Grid("n, α", ("at face value", "remapped"), case_labels(cases), published),
+        LabelledMatrix("n, α", ("at face value", "remapped"), case_labels(cases), published),
         computed,
     )
 
@@ -84,7 +84,7 @@ def example23_even() -> Item:
     cases = [(size, level) for size in (2, 4) for level in LEVELS]
     formula = [[level.power(size // 2) / 2] for size, level in cases]
     computed = [[require_exact(two_ends_consumer(size).expected_loss(geometric(size, level)))] for size, level in cases]
-    grid = Grid("n, α", ("remapped",), case_labels(cases), computed)
+    grid = LabelledMatrix("n, α", ("remapped",), case_labels(cases), computed)
     note = "the paper asks for odd n; for even n the loss is α^(n/2)/2"
     return computed_item(
         "Example 2.3, even n", "the same user", grid, note if formula == computed else "α^(n/2)/2 fails"
@@ -119,7 +119,7 @@ def theorem32() -> Item:
         "Theorem 3.2",
         "twelve consumers of a count 0 to 5",
         "for every legal consumer the truncated geometric mechanism, remapped, is as good as any private mechanism",
-        Grid(
+        LabelledMatrix(
             "consumer",
             ("any mechanism, by the program", "T, remapped"),
             labels,
@@ -181,7 +181,7 @@ def minimax_consumers() -> Item:
         "Minimax users (§4)",
         "worst expected loss of users without a prior, α = 1/2",
         "the truncated geometric mechanism is optimal for minimax users, who make use of randomised remaps",
-        Grid(
+        LabelledMatrix(
             "user",
             ("any mechanism", "T, randomised remap", "T, remap"),
             labels,
@@ -202,7 +202,7 @@ def lemma59() -> Item:
     level, consumer, space = alpha("3/4"), Consumer(priors.uniform(4), losses.absolute), line(4)
     program = privacy_program(space, level, consumer.costs())
     certificate = certified_optimum(program)
-    rows = np.array(certificate.x, dtype=object).reshape(4, 4)
+    rows = np.array(certificate.proof.x, dtype=object).reshape(4, 4)
     symbols = signature(Channel(space.labels, space.labels, rows), level)
     lines = [
         ("the optimal vertex is the only optimum", True, is_unique(program, certificate).unique),
@@ -224,7 +224,7 @@ def is_geometric_the_only_optimum(size: int, level: Level, gamma: Fraction) -> b
     """Is the truncated geometric mechanism the unique optimal direct mechanism of Lemma 5.12's user: decided."""
     program = privacy_program(line(size + 1), level, lemma512_consumer(size, gamma).costs())
     certificate = certified_optimum(program)
-    same = bool(np.all(np.array(certificate.x, dtype=object) == geometric(size, level).channel().rows.ravel()))
+    same = bool(np.all(np.array(certificate.proof.x, dtype=object) == geometric(size, level).channel().rows.ravel()))
     return same and is_unique(program, certificate).unique
 
 
@@ -255,7 +255,9 @@ def lemma512_range() -> Item:
     """How small γ must be."""
     cases = [(size, level) for size in (2, 4, 8) for level in (*LEVELS, alpha("9/10"))]
     limits = [gamma_limit(size, level) for size, level in cases]
-    grid = Grid("n, α", ("γ must be below",), case_labels(cases), [["any"] if g is None else [g] for g in limits])
+    grid = LabelledMatrix(
+        "n, α", ("γ must be below",), case_labels(cases), [["any"] if g is None else [g] for g in limits]
+    )
     finite_cases = [
         (size, level, Fraction(g))
         for (size, level), g in zip(cases, limits, strict=True)
@@ -291,7 +293,7 @@ def asymmetric_losses() -> Item:
         )
         rows.append([len(all_consumers), sum(not consumer.legality().legal for consumer in all_consumers), objections])
     columns = ("losses", "of them not legal", "not served best by T")
-    grid = Grid("α", columns, [level.alpha for level in LEVELS], rows)
+    grid = LabelledMatrix("α", columns, [level.alpha for level in LEVELS], rows)
     note = "left open in §7; the answer is yes, by an exchange argument: see docs/papers/grs12.md"
     return computed_item(
         "Asymmetric losses (§7)", "all losses on 0, 1, 2 with values 0, 1, 2, monotone on each side", grid, note

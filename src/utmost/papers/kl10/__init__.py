@@ -1,4 +1,4 @@
-"""KL10, checked: every definition, proposition, theorem, lemma and example that can be computed, and what is wrong."""
+"""KL10, checked: every definition, proposition, theorem, lemma and example that can be computed, and its errata."""
 
 from utmost.papers import KEYS
 from utmost.papers.items import Report

@@ -15,7 +15,16 @@ from utmost.axioms.relation import parse_relation
 from utmost.channel import Channel, channel, identity
 from utmost.exact import Number, alpha
 from utmost.mechanisms import geometric, response
-from utmost.papers.items import Claim, Grid, Item, Value, claims_item, computed_item, matrix_item, statement_item
+from utmost.papers.items import (
+    Claim,
+    Item,
+    LabelledMatrix,
+    Value,
+    claims_item,
+    computed_item,
+    matrix_item,
+    statement_item,
+)
 from utmost.papers.kl10.matrices import event_probabilities
 
 A_VALUES = tuple(Fraction(k, 8) for k in range(9))
@@ -59,7 +68,7 @@ def definition213() -> Item:
         "Definition 2.1.3",
         "generic differential privacy: which of these mechanisms (α = 1/2) meet which definitions",
         "M(P(O|i₁)) ≥ P(O|i₂) for every event O and its complement",
-        Grid("mechanism", ("definition", "met, by profiles", "met, by every event"), labels, rows),
+        LabelledMatrix("mechanism", ("definition", "met, by profiles", "met, by every event"), labels, rows),
         all(row[1] == row[2] for row in rows),
         "the condition on complements is implied: the complement of an event is an event",
     )
@@ -88,7 +97,7 @@ def pure_bound() -> Item:
     """M of ε-differential privacy against the two inequalities it stands for."""
     published = [[min(rate * a, 1 - (1 - a) / rate) for a in A_VALUES] for rate in RATES]
     computed = [[max_allowed(f"b <= {rate}*a and a <= {rate}*b", a) for a in A_VALUES] for rate in RATES]
-    grid = Grid("e^ε", [f"a = {a}" for a in A_VALUES], RATES, published)
+    grid = LabelledMatrix("e^ε", [f"a = {a}" for a in A_VALUES], RATES, published)
     note = "computed: the largest b with b ≤ e^ε·a and a ≤ e^ε·b, for an event and its complement"
     return matrix_item("§2.1, differential privacy", "M(a) = min(e^ε·a, 1 − e^−ε·(1−a))", grid, computed, note)
 
@@ -97,7 +106,7 @@ def one_direction() -> Item:
     """What M would be if only (i₁, i₂) were related."""
     published = [[min(rate * a, 1 - (1 - a) / rate) for a in A_VALUES] for rate in RATES]
     computed = [[max_allowed(f"a <= {rate}*b", a) for a in A_VALUES] for rate in RATES]
-    grid = Grid("e^ε", [f"a = {a}" for a in A_VALUES], RATES, published)
+    grid = LabelledMatrix("e^ε", [f"a = {a}" for a in A_VALUES], RATES, published)
     note = (
         "statement: §2 asks P(O|i₁) ≤ e^ε·P(O|i₂) for (i₁, i₂) in R. For one ordered pair this is another M, "
         "1 − e^−ε·(1−a); the printed one needs R symmetric. Def. 3.3.1 and R_n have one direction only: see Lemma 3.3.5"
@@ -117,7 +126,7 @@ def approximate_bound() -> Item:
         for rate, delta in cases
     ]
     labels = [f"{rate}, {delta}" for rate, delta in cases]
-    grid = Grid("e^ε, δ", [f"a = {a}" for a in A_VALUES], labels, published)
+    grid = LabelledMatrix("e^ε, δ", [f"a = {a}" for a in A_VALUES], labels, published)
     note = "misprint: d in the formula is δ, and M has one argument, not (a, b)"
     caption = "M(a) = min(1, e^ε·a + δ, 1 − e^−ε·(1−a−d)), read with d = δ"
     return matrix_item("§2.1, (ε, δ)", caption, grid, computed, note)
@@ -164,7 +173,9 @@ def subsampling_bound() -> Item:
     return computed_item(
         "§2.1, subsampling",
         "a random subset, each record kept with p = 1/4: M(a) = p + (1−p)·a; back min(1, a/(1−p))",
-        Grid("pair", ("M, as points", "profile of the channel of all subsets"), ("xy → xyz", "xyz → xy"), rows),
+        LabelledMatrix(
+            "pair", ("M, as points", "profile of the channel of all subsets"), ("xy → xyz", "xyz → xy"), rows
+        ),
         "the paper names the mechanism and gives no M; this one is derived here, and is what the channel tells",
     )
 

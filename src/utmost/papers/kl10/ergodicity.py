@@ -1,7 +1,11 @@
-"""KL10 Lemmas 3.3.4, 3.3.5, 3.3.7, 3.3.8 and App. C, E: which private mechanisms have the best μ_Dob."""
+"""KL10 Lemmas 3.3.4, 3.3.5, 3.3.7, 3.3.8 and App. C, E: which private mechanisms have the best μ_Dob.
+
+The conditions of Lemmas 3.3.4, 3.3.5 and 3.3.8 are typed in as they stand, with 2 × n mechanisms to try them on.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise, product
@@ -18,11 +22,12 @@ from utmost.axioms import (
 from utmost.axioms.dobrushin import least_overlap
 from utmost.axioms.relation import Relation, parse_relation
 from utmost.channel import Channel, channel
+from utmost.exact import Number, alpha
 from utmost.mechanisms import geometric, response
 from utmost.papers.items import (
     Claim,
-    Grid,
     Item,
+    LabelledMatrix,
     Series,
     Value,
     claims_item,
@@ -31,17 +36,97 @@ from utmost.papers.items import (
     statement_item,
 )
 from utmost.papers.kl10.graphs import half
-from utmost.papers.kl10.lemma_conditions import (
-    end_overlap,
-    least_overlap_law,
-    meets_corrected_lemma338,
-    meets_lemma334,
-    meets_lemma335,
-    meets_printed_lemma338,
-    trial_laws,
-    two_output_channel,
-)
 from utmost.papers.kl10.matrices import event_probabilities
+
+RATE = Fraction(2)
+START_VALUES = tuple(Fraction(k, 12) for k in range(1, 12))
+
+
+def two_output_channel(law: Sequence[Fraction]) -> Channel:
+    """The channel with two outputs and these probabilities of the first."""
+    return channel([[p, 1 - p] for p in law])
+
+
+def least_overlap_law(size: int) -> list[Fraction]:
+    """A 2 × n mechanism with the least overlap of inputs 1 and n, by a certified program; m₁,₁ ≤ m₁,ₙ."""
+    program = least_overlap(parse_relation(f"line:{size}"), alpha("1/2"), 0, size - 1)
+    assert program.exact
+    return list(program.proof.x[:size])
+
+
+def end_overlap(law: Sequence[Fraction]) -> Fraction:
+    """−E₁,ₙ: the overlap of the first and the last input."""
+    return min(law[0], law[-1]) + min(1 - law[0], 1 - law[-1])
+
+
+def meets_lemma334(law: Sequence[Fraction]) -> bool:
+    """Lemma 3.3.4: m₁,ⱼ = max(e^−ε·m₁,ⱼ₊₁, 1 − (1 − m₁,ⱼ₊₁)·e^ε) for all j."""
+    return all(p == max(q / RATE, 1 - (1 - q) * RATE) for p, q in pairwise(law))
+
+
+def meets_lemma335(law: Sequence[Fraction]) -> bool:
+    """Lemma 3.3.5, for m₁,₁ ≤ m₁,ₙ, with the paper's indices from 1."""
+    n, row = len(law), [Fraction(0), *law]
+    rising, falling = (
+        (range(2, n // 2 + 2), range(n // 2 + 1, n + 1))
+        if n % 2 == 0
+        else (range(2, (n + 1) // 2 + 1), range((n + 3) // 2, n + 1))
+    )
+    first = all(row[j] == RATE * row[j - 1] for j in rising)
+    return first and all(1 - row[j] == (1 - row[j - 1]) / RATE for j in falling)
+
+
+def trial_laws(size: int) -> Iterator[list[Fraction]]:
+    """Private 2 × n mechanisms: from a value in the middle every step is as steep as it may be, half of it, or flat."""
+    middle = (size + 1) // 2
+    cases = [(start, kind) for start in START_VALUES for kind in product(range(3), repeat=min(2, size - 1))]
+    for start, (first_kind, *rest) in cases:
+        second_kind = rest[0] if rest else first_kind
+        backward = _next_values(start, [first_kind if k % 2 else second_kind for k in range(middle - 1)], rising=False)
+        forward = _next_values(start, [second_kind if k % 2 else first_kind for k in range(size - middle)], rising=True)
+        yield [*reversed(backward), start, *forward]
+
+
+def _next_values(start: Fraction, kinds: Sequence[int], *, rising: bool) -> list[Fraction]:
+    """The next values: kind 0 is the furthest that privacy allows, 1 halfway to it, 2 none."""
+    values, value = [], start
+    for kind in kinds:
+        limit = min(value * RATE, 1 - (1 - value) / RATE) if rising else max(value / RATE, 1 - (1 - value) * RATE)
+        value = (limit, (value + limit) / 2, value)[kind]
+        values.append(value)
+    return values
+
+
+def meets_printed_lemma338(source: Channel, path: Sequence[int]) -> bool:
+    """Lemma 3.3.8's condition on all outputs, as printed: j from 2, and "and" where d is odd."""
+    d = len(path) - 1
+
+    def tight(column: Sequence[Number], steps: range, factor: Fraction) -> bool:
+        return all(column[path[j]] == factor * column[path[j - 1]] for j in steps)
+
+    def holds(column: Sequence[Number]) -> bool:
+        if d % 2 == 0:
+            return tight(column, range(2, d // 2 + 2), RATE) or tight(column, range(d // 2 + 1, d + 1), 1 / RATE)
+        rising, falling = range(2, (d + 1) // 2 + 1), range((d + 3) // 2, d + 1)
+        return tight(column, rising, RATE) and tight(column, falling, 1 / RATE)
+
+    return all(holds(column) for column in source.rows.T.tolist())
+
+
+def meets_corrected_lemma338(source: Channel, relation: Relation) -> bool:
+    """The condition put right, on some shortest path between secrets at the diameter: written out once more."""
+    d = relation.diameter
+    assert d is not None
+    h = (d + 1) // 2
+    end_pairs = [(x, z) for x in range(len(relation)) for z, step in enumerate(relation.distances(x)) if step == d]
+    paths = [path for x, z in end_pairs if (path := relation.path(x, z)) is not None]
+
+    def holds(column: Sequence[Number], path: Sequence[int]) -> bool:
+        steps = [(column[a], column[b]) for a, b in pairwise(path)]
+        return all(b == RATE * a for a, b in steps[:h]) or all(a == RATE * b for a, b in steps[d - h :])
+
+    return any(all(holds(column, path) for column in source.rows.T.tolist()) for path in paths)
+
 
 SIZES = range(2, 8)
 GRAPHS = ("line:4", "cycle:4", "cycle:5", "discrete:4", "hamming:3", "grid:2x3")
@@ -75,7 +160,7 @@ def lemma334() -> Item:
         "Lemma 3.3.4, Appendix E",
         "2 × n mechanisms that maximise E₁,ₙ, found by certified programs; e^ε = 2",
         "m₁,ⱼ = max(e^−ε·m₁,ⱼ₊₁, 1 − (1 − m₁,ⱼ₊₁)·e^ε) for all j, or the same with j and j+1 exchanged",
-        Grid("n", columns, list(SIZES), rows),
+        LabelledMatrix("n", columns, list(SIZES), rows),
         all(row[1] or row[2] for row in rows),
         "misprint: m_{j+1} is m_{1,j+1}",
     )
@@ -91,7 +176,7 @@ def lemma335() -> Item:
         published.append([power if size % 2 else 2 * power / (1 + rate), True])
         best = least_overlap_law(size)
         computed.append([end_overlap(best), meets_lemma335(best)])
-    grid = Grid("n", ("least overlap −E₁,ₙ", "conditions hold"), list(SIZES), published)
+    grid = LabelledMatrix("n", ("least overlap −E₁,ₙ", "conditions hold"), list(SIZES), published)
     note = "computed: certified linear programs. Even n: 2α^(n/2)/(1+α); odd n: α^((n−1)/2); from App. C's equation (9)"
     item = matrix_item("Lemma 3.3.5, Appendix C", "2 × n mechanisms that maximise E₁,ₙ; e^ε = 2", grid, computed, note)
     values = tuple(float(end_overlap(least_overlap_law(size))) for size in SIZES)
@@ -112,7 +197,7 @@ def lemma335_all() -> Item:
         "Lemma 3.3.5, if and only if",
         "private 2 × n mechanisms whose entries rise, fall or stay, from several values in the middle; e^ε = 2",
         "M maximises E₁,ₙ iff its first row rises, and its second falls, as fast as may be on the lemma's steps",
-        Grid("n", ("tried, m₁,₁ ≤ m₁,ₙ", "optimal", "lemma right"), list(SIZES), rows),
+        LabelledMatrix("n", ("tried, m₁,₁ ≤ m₁,ₙ", "optimal", "lemma right"), list(SIZES), rows),
         all(row[0] == row[2] for row in rows),
     )
 
@@ -174,7 +259,7 @@ def lemma337() -> Item:
         "Lemma 3.3.7",
         "the least overlap of two secrets at distance 1, 2, … under any private mechanism: certified programs, e^ε = 2",
         "if M maximises μ_Dob, only secrets at the diameter attain it",
-        Grid("R", ("diameter", "least overlaps", "strictly falling", "closed form"), GRAPHS, rows),
+        LabelledMatrix("R", ("diameter", "least overlaps", "strictly falling", "closed form"), GRAPHS, rows),
         all(row[2] and str(row[1]).split(", ")[-1] == str(row[3]) for row in rows),
     )
 
@@ -253,7 +338,7 @@ def lemma338() -> Item:
         "Lemma 3.3.8, put right",
         "h = ⌈d/2⌉; e^ε = 2",
         "for all r: m_r,iⱼ = e^ε·m_r,iⱼ₋₁ for j = 1, …, h, or m_r,iⱼ = e^−ε·m_r,iⱼ₋₁ for j = d−h+1, …, d",
-        Grid("mechanism", ("μ_Dob", "best", "condition", "outputs"), list(candidates()), rows),
+        LabelledMatrix("mechanism", ("μ_Dob", "best", "condition", "outputs"), list(candidates()), rows),
         all((row[0] == row[1]) == row[2] == bool(row[3]) for row in rows),
         "the geometric mechanism is optimal on every line, as §3.3 says",
     )
@@ -289,5 +374,5 @@ def optimum_after_generalizing() -> Item:
     return computed_item(
         "§3.3, optimal and not general",
         "the mechanism above and what App. B makes of it: μ_Dob stays",
-        Grid("", ("outputs", "row graphs connected", "μ_Dob"), ("before", "after"), rows),
+        LabelledMatrix("", ("outputs", "row graphs connected", "μ_Dob"), ("before", "after"), rows),
     )

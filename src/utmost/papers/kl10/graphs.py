@@ -12,7 +12,16 @@ from utmost.axioms.relation import relation_from_pairs, relation_from_space
 from utmost.channel import Channel, channel
 from utmost.exact import Level, alpha
 from utmost.mechanisms import geometric, response
-from utmost.papers.items import Claim, Grid, Item, Value, claims_item, computed_item, matrix_item, statement_item
+from utmost.papers.items import (
+    Claim,
+    Item,
+    LabelledMatrix,
+    Value,
+    claims_item,
+    computed_item,
+    matrix_item,
+    statement_item,
+)
 from utmost.papers.kl10.matrices import stack_matrices
 from utmost.papers.kl10.utility import figure5_channel
 from utmost.polytopes import vertices
@@ -44,7 +53,7 @@ def geometric_probability(i: int, z: int) -> Fraction:
 def definition331() -> Item:
     """The geometric mechanism summed from its definition, beside the closed form."""
     inputs = range(1, LAST_INPUT + 1)
-    published = Grid("i", inputs, inputs, [[geometric_probability(i, z) for z in inputs] for i in inputs])
+    published = LabelledMatrix("i", inputs, inputs, [[geometric_probability(i, z) for z in inputs] for i in inputs])
     rows = geometric(LAST_INPUT - 1, half()).channel().rows.tolist()
     note = "misprint: R must hold both directions, as Thm 3.3.3 asks, and so must R_n: see Lemma 3.3.5, one direction"
     return matrix_item("Definition 3.3.1", "the geometric mechanism on 1 … 4, e^ε = 2", published, rows, note)
@@ -80,7 +89,7 @@ def definition332() -> Item:
     item = computed_item(
         "Definition 3.3.2",
         "row graphs at α = 1/2: edges from the likelier secret to the one half as likely, and what they connect",
-        Grid("mechanism", ("output", "edges", "parts", "connected"), labels, rows),
+        LabelledMatrix("mechanism", ("output", "edges", "parts", "connected"), labels, rows),
     )
     return replace(item, draw=lambda: _row_graph_chart(*examples()["geometric"], "geometric mechanism"))
 
@@ -118,7 +127,7 @@ def theorem333() -> Item:
         "Theorem 3.3.3",
         "mechanisms at α = 1/2; extreme: multiples of the listed vertices of the privacy type",
         "maximally general exactly when every row graph is connected",
-        Grid("mechanism", columns, list(examples()), rows),
+        LabelledMatrix("mechanism", columns, list(examples()), rows),
         all(row[0] == row[1] != row[2] for row in rows),
         "for connected R. Where a more general one was made, a consumer tells the two apart (qif.refinement)",
     )

@@ -8,7 +8,7 @@ from itertools import combinations
 
 from utmost.channel import Channel, channel
 from utmost.exact import Number
-from utmost.papers.items import Grid, Value
+from utmost.papers.items import LabelledMatrix, Value
 
 
 def event_probabilities(source: Channel, first: int, second: int) -> Iterator[tuple[Number, Number]]:
@@ -24,13 +24,13 @@ def two_output_mechanism(a: Number, b: Number) -> Channel:
     return channel([[a, 1 - a], [b, 1 - b]], ["i1", "i2"])
 
 
-def stack_matrices(matrices: Sequence[tuple[str, Channel]]) -> Grid:
+def stack_matrices(matrices: Sequence[tuple[str, Channel]]) -> LabelledMatrix:
     """Several matrices, one below the other, each with its name."""
     width = max(len(source.outputs) for _, source in matrices)
     labelled_rows = [
         (name, x, row) for name, matrix in matrices for x, row in zip(matrix.inputs, matrix.rows.tolist(), strict=True)
     ]
     rows: list[list[Value]] = [[str(x), *row, *("" for _ in range(width - len(row)))] for _, x, row in labelled_rows]
-    return Grid(
+    return LabelledMatrix(
         "matrix", ("row", *(f"output {k + 1}" for k in range(width))), [name for name, _, _ in labelled_rows], rows
     )

@@ -9,7 +9,7 @@ from utmost.axioms.posterior_odds import Odds, odds_bounds, odds_tails
 from utmost.channel import Channel, channel
 from utmost.exact import Level, alpha
 from utmost.mechanisms import geometric, response
-from utmost.papers.items import Grid, Item, Value, computed_item, statement_item
+from utmost.papers.items import Item, LabelledMatrix, Value, computed_item, statement_item
 from utmost.papers.kl10.bounds import subsampling_channel
 from utmost.papers.kl10.matrices import event_probabilities, two_output_mechanism
 
@@ -60,7 +60,7 @@ def proposition214() -> Item:
         "Proposition 2.1.4",
         "i₁ is true; Δ is the move of the log-odds of i₂ against i₁",
         "P(Δ ≥ ε | i₁) ≤ a′ = sup{a > 0 : M(a)/a ≥ e^ε}, P(Δ ≤ −ε | i₁) ≤ a″ = sup{a > 0 : m(a)/a ≤ e^−ε}",
-        Grid("mechanism", columns, labels, rows),
+        LabelledMatrix("mechanism", columns, labels, rows),
         holds,
         "a′ and a″ from the breakpoints of a bound M that the mechanism meets",
     )
@@ -92,7 +92,7 @@ def bounds_attained() -> Item:
     return computed_item(
         "Proposition 2.1.4, attained",
         "mechanisms with two outputs, the first with probabilities (a′, M(a′)), or (a″, m(a″))",
-        Grid("M", columns, labels, rows),
+        LabelledMatrix("M", columns, labels, rows),
         "the paper does not say whether its bounds can be improved; they cannot",
     )
 
@@ -111,6 +111,6 @@ def bound_jump() -> Item:
     return computed_item(
         "Proposition 2.1.4, a jump",
         "M(0) = 0 and M(a) = 1 for a > 0, e^ε = 2: mechanisms with P(o|i₁) = 1 − 1/k, P(o|i₂) = 0, and a″",
-        Grid("k", ("meets M", "P(Δ ≤ −ε)"), [2, 10, 1000, "∞: a″"], rows),
+        LabelledMatrix("k", ("meets M", "P(Δ ≤ −ε)"), [2, 10, 1000, "∞: a″"], rows),
         "where M jumps at 0 and m(1) > e^−ε, a″ = 1 is approached and not attained",
     )

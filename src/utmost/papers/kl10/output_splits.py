@@ -9,7 +9,7 @@ from itertools import product
 from utmost.axioms import privacy_constraints, row_graph, row_graphs, split_output
 from utmost.axioms.relation import parse_relation
 from utmost.mechanisms import geometric
-from utmost.papers.items import Claim, Grid, Item, claims_item, matrix_item
+from utmost.papers.items import Claim, Item, LabelledMatrix, claims_item, matrix_item
 from utmost.papers.kl10.graphs import half
 
 OUTPUT_COLUMN = tuple(Fraction(k, 32) for k in (16, 8, 6, 3))
@@ -45,7 +45,7 @@ def construction() -> Item:
     first = [value * (a * first_factor if x in COMPONENTS[0] else a) for x, value in enumerate(OUTPUT_COLUMN)]
     second = [value * (b if x in COMPONENTS[0] else b * second_factor) for x, value in enumerate(OUTPUT_COLUMN)]
     split_columns = split_output(OUTPUT_COLUMN, row_graph(OUTPUT_COLUMN, privacy, "o"), privacy)
-    grid = Grid("output", parse_relation("line:4").labels, ("o₁", "o₂"), [first, second])
+    grid = LabelledMatrix("output", parse_relation("line:4").labels, ("o₁", "o₂"), [first, second])
     note = (
         f"ρ₁ = {ratios([(1, 2)])[0]}, ρ₂ = {ratios([(1, 2)])[1]}, a = {a}, b = {b}: o₁ + o₂ = o; both are private and "
         "have the edge 1–2 besides those of o"

@@ -10,7 +10,7 @@ from utmost.axioms.predicate import Predicate
 from utmost.axioms.regions import Region, region
 from utmost.channel import Channel, channel
 from utmost.exact import Number
-from utmost.papers.items import Claim, Grid, Item, Value, claims_item, statement_item
+from utmost.papers.items import Claim, Item, LabelledMatrix, Value, claims_item, statement_item
 from utmost.papers.kl10.matrices import event_probabilities, two_output_mechanism
 
 SOUND = (
@@ -86,7 +86,7 @@ def exchanged222() -> Item:
         "Proposition 2.2.2, exchanged",
         "(a, b) is allowed, so a mechanism has an event with these; post-processed by the proof's A_{c,d}",
         "all b′ between b and (1−b)a/(1−a) for a ≤ 1/2, between b and 1 − b(1−a)/a for a ≥ 1/2, are allowed",
-        Grid("(a, b)", ("end", *(f"b′, c = {c}" for c in TRIAL_SHARES)), labels, rows),
+        LabelledMatrix("(a, b)", ("end", *(f"b′, c = {c}" for c in TRIAL_SHARES)), labels, rows),
         holds,
         "P(o₁|i₁) = a for every c, and b′ runs through the whole interval",
     )
@@ -135,7 +135,9 @@ def proposition223() -> Item:
         "Proposition 2.2.3",
         "the sections {b : q(a, b)} of predicates, decided at every a; M_q and m_q at a = 1/4",
         "if some mechanism satisfies q then Axiom 2.1.1 implies that sections are intervals from m_q(a) to M_q(a)",
-        Grid("q, with its complement", ("axioms hold", "intervals", "m_q(1/4)", "M_q(1/4)"), SOUND + UNSOUND, rows),
+        LabelledMatrix(
+            "q, with its complement", ("axioms hold", "intervals", "m_q(1/4)", "M_q(1/4)"), SOUND + UNSOUND, rows
+        ),
         all(row[1] for row in rows if row[0]),
         "intervals are not enough: three predicates have them and fail, see Axiom 2.1.1",
     )

@@ -15,7 +15,7 @@ from utmost.axioms.predicate import Predicate
 from utmost.axioms.regions import region
 from utmost.channel import Channel, channel, mix
 from utmost.exact import Number
-from utmost.papers.items import Claim, Grid, Item, Value, claims_item, computed_item, statement_item
+from utmost.papers.items import Claim, Item, LabelledMatrix, Value, claims_item, computed_item, statement_item
 from utmost.papers.kl10.matrices import event_probabilities, stack_matrices, two_output_mechanism
 from utmost.papers.kl10.predicates import SOUND, UNSOUND, has_interval_sections, open_and_closed_predicates
 
@@ -129,7 +129,7 @@ def theorem225() -> Item:
         "Theorem 2.2.5",
         "M_q and m_q of predicates; (v) with m non-decreasing",
         "(ii) 1 ≥ M ≥ a ≥ m ≥ 0, (iii) m(a) = 1 − M(1−a), (iv) M concave, (v) increasing, (vi) continuous but at 0",
-        Grid("q, with its complement", columns, SOUND + UNSOUND, rows),
+        LabelledMatrix("q, with its complement", columns, SOUND + UNSOUND, rows),
         all((row[1] and row[2]) == row[0] for row in rows),
         "each axiom alone implies the other, and with it (iv) and (vi): see docs/definitions.md",
     )
@@ -231,7 +231,7 @@ def theorem231() -> Item:
         "Theorem 2.3.1",
         "q: m(a) ≤ b ≤ M(a); the mechanism whose profile is M, processed and mixed",
         "if M is concave, continuous on (0, 1], M(0) ≥ 0 and M(1) = 1 then Axioms 2.1.1 and 2.1.2 hold",
-        Grid("M", columns, BOUND_TEXTS, rows),
+        LabelledMatrix("M", columns, BOUND_TEXTS, rows),
         all(row[0] and row[2] == 0 and row[4] == 0 for row in rows),
     )
 

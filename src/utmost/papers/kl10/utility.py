@@ -29,7 +29,7 @@ from utmost.design import by_program
 from utmost.exact import alpha
 from utmost.mechanisms import geometric, response
 from utmost.papers.grs12.figures import FIGURE_5A, fraction_rows
-from utmost.papers.items import Claim, Grid, Item, Value, claims_item, computed_item, statement_item
+from utmost.papers.items import Claim, Item, LabelledMatrix, Value, claims_item, computed_item, statement_item
 from utmost.papers.kl10.matrices import event_probabilities, stack_matrices, two_output_mechanism
 from utmost.spaces import discrete, line
 
@@ -119,7 +119,7 @@ def definition313() -> Item:
     return computed_item(
         "Definition 3.1.3",
         "M(0) = 0, M(a) = 1 for a > 0; M_k has an output with P(o|i₁) = 1/k, P(o|i₂) = 1, and another",
-        Grid("k", columns, [2, 3, 10, 100], rows),
+        LabelledMatrix("k", columns, [2, 3, 10, 100], rows),
         "the paper says that S_Max may be empty. Here it is: what meets M has a profile f with f(0) = 0, so f(a) ≤ "
         "s·a for some s, and is strictly less general than M_k for k > s; soundness(M) holds: "
         f"{'yes' if soundness(curve).sound else 'no'}",
@@ -141,7 +141,7 @@ def example321_geometric() -> Item:
     consumer = Consumer(priors.parse("1/8,3/4,1/8", 3), losses.absolute)
     refutation = remap_counterexample(geometric(2, alpha("1/2")), consumer)
     assert refutation is not None
-    caption = "the geometric mechanism, prior (1/8, 3/4, 1/8), absolute loss: her best reading of every answer is 1"
+    caption = "the geometric mechanism, prior (1/8, 3/4, 1/8), absolute loss: the best reading of every answer is 1"
     return _refutation_item("Example 3.2.1, after GRS12", caption, refutation)
 
 
@@ -194,7 +194,7 @@ def example322() -> Item:
         "Example 3.2.2",
         "|det(M·A)| for all, or every seventh, deterministic A and randomised response as A",
         "|det(A M)| = |det A|·|det M| ≤ |det M|",
-        Grid("mechanism", columns, list(square_mechanisms()), rows),
+        LabelledMatrix("mechanism", columns, list(square_mechanisms()), rows),
         holds,
     )
 
@@ -210,7 +210,7 @@ def example322_shapes() -> Item:
     return computed_item(
         "Example 3.2.2, other shapes",
         "det(M·Mᵀ), the squared volume, of response on two secrets and with an output told as two halves",
-        Grid("mechanism", ("outputs", "det(M·Mᵀ)"), ("response", "told as halves"), lines),
+        LabelledMatrix("mechanism", ("outputs", "det(M·Mᵀ)"), ("response", "told as halves"), lines),
         "the two are equivalent, so a measure that respects the axiom gives both the same: |det| is for square M",
     )
 
@@ -234,7 +234,7 @@ def example323() -> Item:
         "Example 3.2.3, Appendix A",
         "μ_Dob(M) = −min Σ_y min(M[x,y], M[x′,y]) before and after every deterministic map of answers",
         "μ_Dob(A M) ≤ μ_Dob(M)",
-        Grid("mechanism", columns, [*square_mechanisms(), "GRS12 Figure 5(a)"], rows),
+        LabelledMatrix("mechanism", columns, [*square_mechanisms(), "GRS12 Figure 5(a)"], rows),
         all(row[3] == 0 for row in rows) and trial.refutation is None,
         f"and on {trial.tried} more pairs of small mechanisms and maps (axioms.check_measure)",
     )

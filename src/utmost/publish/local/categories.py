@@ -38,15 +38,15 @@ class CategoryMechanism:
     def __post_init__(self) -> None:
         """Refuse what cannot be drawn, before anything is read."""
         if not 2 <= len(self.values) <= MAX_DRAW_VALUES:
-            raise InputError(f"--values must be from 2 to {MAX_DRAW_VALUES} values with commas between them")
+            raise InputError(f"--values must be from 2 to {MAX_DRAW_VALUES} values with commas between them", "values")
         if any(value != value.strip() or not value or "\0" in value for value in self.values):
-            raise InputError("--values must not be empty, nor begin or end with white space")
+            raise InputError("--values must not be empty, nor begin or end with white space", "values")
         if len(set(self.values)) < len(self.values):
-            raise InputError("--values must be distinct, got one twice: list each once")
+            raise InputError("--values must be distinct, got one twice", "values", "list each once")
         if self.others is not None and self.others not in self.values:
-            raise InputError("--others must be one of --values, got another: add it to the list")
+            raise InputError("--others must be one of --values, got another", "others", "add it to the list")
         if not self.level.is_inner:
-            raise InputError("epsilon must be > 0 and finite to obfuscate (0 < alpha < 1)")
+            raise InputError("epsilon must be > 0 and finite to obfuscate (0 < alpha < 1)", "epsilon")
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -87,8 +87,8 @@ class CategoryMechanism:
         if missing.any():
             if self.others is None:
                 raise InputError(
-                    f"{self.column} must be one of --values in every row, got a row where it is not: list all values, "
-                    "or say --others VALUE for one that stands in"
+                    f"{self.column} must be one of --values in every row, got a row where it is not",
+                    hint="list all values, or say --others VALUE for one that stands in",
                 )
             indices[missing] = self.values.index(self.others)
         return indices
@@ -109,13 +109,15 @@ class CategoryMechanism:
 
         type_checks = (_is_text, pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_date)
         if not any(is_type(kind) for is_type in type_checks):
-            raise InputError(f"{self.column} must be a column of texts, numbers, truths or dates: convert it")
+            raise InputError(f"{self.column} must be a column of texts, numbers, truths or dates", hint="convert it")
         try:
             values = pa.array(self.values, type=pa.string()).cast(kind)
         except pa.ArrowException:
-            raise InputError(f"--values must be of the type of column {self.column}, which is {kind}") from None
+            raise InputError(
+                f"--values must be of the type of column {self.column}, which is {kind}", "values"
+            ) from None
         if len(values.unique()) < len(self.values):
-            raise InputError(f"--values must be distinct as values of column {self.column}, which is {kind}")
+            raise InputError(f"--values must be distinct as values of column {self.column}, which is {kind}", "values")
         return values
 
     def guarantee(self) -> dict[str, Any]:

@@ -71,10 +71,10 @@ class Axis:
         first, last = ceil((low - self.zero) / self.size), floor((high - self.zero) / self.size)
         if first > last:
             raise InputError(
-                f"--box must contain a point of the lattice along {name}: widen it, or make --step smaller"
+                f"--box must contain a point of the lattice along {name}", "box", "widen it, or make --step smaller"
             )
         if max(abs(first), abs(last)) > MAX_COORDINATE_STEPS:
-            raise InputError("--box must lie within 2^53 steps of the lattice's origin: take a larger --step")
+            raise InputError("--box must lie within 2^53 steps of the lattice's origin", "box", "take a larger --step")
         return Axis(self.zero, self.size, first, last)
 
 
@@ -102,9 +102,13 @@ class DegreeCoordinates:
     def __post_init__(self) -> None:
         """Check the origin."""
         if not -180 <= self.origin[0] <= 180 or not -90 < self.origin[1] < 90:
-            raise InputError("--origin must be LON,LAT with LON from -180 to 180 and LAT between -90 and 90 degrees")
+            raise InputError(
+                "--origin must be LON,LAT with LON from -180 to 180 and LAT between -90 and 90 degrees", "origin"
+            )
         if not self.cosine:
-            raise InputError("--origin must be farther from the pole: a degree of longitude has no length there")
+            raise InputError(
+                "--origin must be farther from the pole: a degree of longitude has no length there", "origin"
+            )
 
     @property
     def cosine(self) -> Fraction:
@@ -166,7 +170,7 @@ def lattice_axes(coordinates: CoordinateSystem, step: Fraction, unit: str, box: 
 def check_unit(unit: str, name: str) -> str:
     """The name of a unit of length."""
     if unit not in METRES_PER_UNIT:
-        raise InputError(f'{name} must be one of {", ".join(METRES_PER_UNIT)}, got "{unit[:20]}"')
+        raise InputError(f'{name} must be one of {", ".join(METRES_PER_UNIT)}, got "{unit[:20]}"', name)
     return unit
 
 
@@ -174,11 +178,15 @@ def check_box(box: Corners, degrees: bool) -> Corners:
     """Left, bottom, right, top in this order; degrees on a sphere, less than half of it wide."""
     left, bottom, right, top = box
     if left > right or bottom > top:
-        raise InputError("--box must be left,bottom,right,top with left <= right and bottom <= top, got an empty one")
+        raise InputError(
+            "--box must be left,bottom,right,top with left <= right and bottom <= top, got an empty one", "box"
+        )
     if degrees and (left < -180 or right > 180 or bottom <= -90 or top >= 90):
-        raise InputError("--box must be LON,LAT,LON,LAT in degrees, from -180 to 180 and between -90 and 90")
+        raise InputError("--box must be LON,LAT,LON,LAT in degrees, from -180 to 180 and between -90 and 90", "box")
     if degrees and right - left >= 180:
-        raise InputError(f"--box must be less than 180 degrees wide, got {decimal(right - left)}: make it smaller")
+        raise InputError(
+            f"--box must be less than 180 degrees wide, got {decimal(right - left)}", "box", "make it smaller"
+        )
     return box
 
 

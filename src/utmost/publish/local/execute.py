@@ -91,17 +91,21 @@ def _check_paths(table_path: Path, target_path: Path, mechanism: Mechanism, keep
     table_format(target_path, "OUT")
     with hide_engine_errors("IN and OUT must be files whose folders can be looked at"):
         if target_path.exists() and table_path.exists() and table_path.samefile(target_path):
-            raise InputError("OUT must be another file than IN: the rows would be lost")
+            raise InputError("OUT must be another file than IN: the rows would be lost", "out")
         for path in (target_path, metadata_path(target_path)):
             if path.is_dir():
-                raise InputError(f"OUT must be a file, got a folder of the name {path.name[:60]}: choose another")
+                raise InputError(
+                    f"OUT must be a file, got a folder of the name {path.name[:60]}", "out", "choose another"
+                )
             check_output(path, "OUT", FileKind("an obfuscated table with its note", _has_metadata), {"IN": table_path})
         _check_digest(target_path)
     for column in keep:
         if column in mechanism.columns:
-            raise InputError(f'--keep must name other columns, got "{column[:60]}", which is obfuscated: leave it out')
+            raise InputError(
+                f'--keep must name other columns, got "{column[:60]}", which is obfuscated', "keep", "leave it out"
+            )
     if len(set(keep)) < len(keep):
-        raise InputError("--keep must name each column once")
+        raise InputError("--keep must name each column once", "keep")
 
 
 def _has_metadata(path: Path) -> bool:
@@ -122,8 +126,9 @@ def _check_digest(target_path: Path) -> None:
     if digest != file_digest(target_path):
         problem = "has no SHA-256 to recognise it by" if digest is None else "is of another table"
         raise InputError(
-            f"OUT must be a new file or replace an obfuscated table, got {target_path.name[:60]}, "
-            f"whose note {problem}: name another"
+            f"OUT must be a new file or replace an obfuscated table, got {target_path.name[:60]}, whose note {problem}",
+            "out",
+            "name another",
         )
 
 

@@ -58,11 +58,11 @@ def count_answers(mechanism: CategoryMechanism, table: Path, rows: int) -> list[
             indices = mechanism.value_indices(piece.column(mechanism.column))
             if (indices < 0).any():
                 raise InputError(
-                    f"OUT must hold the values of its note alone in column {mechanism.column}: was it changed?"
+                    f"OUT must hold the values of its note alone in column {mechanism.column}: was it changed?", "out"
                 )
             totals += np.bincount(indices, minlength=len(totals))
     if int(totals.sum()) != rows:
-        raise InputError(f"OUT must have the {rows} rows of its note, got {int(totals.sum())}: was it changed?")
+        raise InputError(f"OUT must have the {rows} rows of its note, got {int(totals.sum())}: was it changed?", "out")
     return [int(n) for n in totals]
 
 
@@ -78,9 +78,11 @@ def estimate_frequencies(
     """
     share = rational(confidence, "confidence")
     if not 0 < share < 1:
-        raise InputError("confidence must be between 0 and 1: 0.95 for instance")
+        raise InputError("confidence must be between 0 and 1: 0.95 for instance", "confidence")
     if len(counts) != len(mechanism.values) or min(counts) < 0 or not sum(counts):
-        raise InputError("counts must be one for each value, none below 0, and some above: the table has no rows")
+        raise InputError(
+            "counts must be one for each value, none below 0, and some above: the table has no rows", "counts"
+        )
     response = mechanism.noise
     return Frequencies(
         mechanism.values,

@@ -86,7 +86,9 @@ def normalise_cells(cells: pa.Array) -> pa.Array:
         return cells.cast(pa.string())
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_null(kind):
         return pc.ascii_trim_whitespace(cells.cast(pa.large_string()))
-    raise InputError("a column of coordinates must hold numbers, or text that is one, got another type: convert it")
+    raise InputError(
+        "a column of coordinates must hold numbers, or text that is one, got another type", hint="convert it"
+    )
 
 
 def cell_doubles(cells: pa.Array) -> Doubles:

@@ -102,9 +102,11 @@ def read_reports(mechanism: LocationMechanism, table: Path, rows: int) -> Double
             pieces.append(to_plane(mechanism, np.stack(columns, axis=1)))
     points = np.concatenate(pieces) if pieces else np.zeros((0, 2))
     if len(points) != rows or not np.isfinite(points).all():
-        raise InputError(f"OUT must have the {rows} rows of its note with two finite numbers in each: was it changed?")
+        raise InputError(
+            f"OUT must have the {rows} rows of its note with two finite numbers in each: was it changed?", "out"
+        )
     if not rows:
-        raise InputError("OUT must have some rows to read, got none")
+        raise InputError("OUT must have some rows to read, got none", "out")
     return points
 
 
@@ -116,7 +118,7 @@ def read_prior_file(mechanism: LocationMechanism, path: Path) -> tuple[Numbers, 
             pieces.append(np.stack([cell_doubles(normalise_cells(piece.column(name))) for name in names], axis=1))
     rows = np.concatenate(pieces) if pieces else np.zeros((0, 3))
     if not len(rows) or not np.isfinite(rows).all():
-        raise InputError("--prior must have rows with three finite numbers x, y, weight each")
+        raise InputError("--prior must have rows with three finite numbers x, y, weight each", "prior")
     grid = weighted_grid(rows[:, :2], rows[:, 2])
     return nearest_lattice_points(mechanism, to_plane(mechanism, grid.locations)), grid.weights
 

@@ -62,13 +62,15 @@ class LocationMechanism:
         if isinstance(self.frame, PlaneCoordinates):
             check_unit(self.frame.unit, "--coordinates")
         elif self.box is None:
-            raise InputError("--box must be given with --degrees, got none: it bounds what the projection distorts")
+            raise InputError(
+                "--box must be given with --degrees, got none: it bounds what the projection distorts", "box"
+            )
         if self.box is not None:
             check_box(self.box, isinstance(self.frame, DegreeCoordinates))
         if self.x == self.y:
-            raise InputError("--x and --y must be two columns, got the same one twice")
+            raise InputError("--x and --y must be two columns, got the same one twice", "x")
         if isinstance(self.missing, str) and self.missing not in (REFUSE, DROP):
-            raise InputError("--missing must be refuse, drop or the coordinates X,Y of a public place")
+            raise InputError("--missing must be refuse, drop or the coordinates X,Y of a public place", "missing")
         planar(self.step, self.level)
         self.axes()
 
@@ -124,8 +126,8 @@ class LocationMechanism:
             return points, None
         if self.missing == REFUSE:
             raise InputError(
-                f"{self.x} and {self.y} must be finite numbers in every row, got a row where one is not: "
-                "say --missing drop, or --missing X,Y for a public place that stands in"
+                f"{self.x} and {self.y} must be finite numbers in every row, got a row where one is not",
+                hint="say --missing drop, or --missing X,Y for a public place that stands in",
             )
         if self.missing == DROP:
             return points[~is_missing], ~is_missing

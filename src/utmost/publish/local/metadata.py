@@ -14,9 +14,9 @@ from typing import Any
 
 from utmost.errors import InputError
 from utmost.exact import Level, alpha, epsilon, number
+from utmost.exact.field_reader import Fields
+from utmost.exact.files import check_no_named_pipe
 from utmost.exact.plain_text import check_plain_text
-from utmost.exact.readable_file import check_no_named_pipe
-from utmost.publish.field_reader import Fields
 from utmost.publish.local.categories import CategoryMechanism
 from utmost.publish.local.coordinates import (
     METRES_PER_DEGREE,
@@ -151,7 +151,9 @@ def parse_metadata(document: str) -> TableMetadata:
         raise InputError("the note must be a JSON document written by utmost obfuscate, got none") from None
     check_plain_text(content, "the note")
     if not isinstance(content, dict) or content.get("schema") != SCHEMA:
-        raise InputError(f"the note must be of schema {SCHEMA}, got another: read it with the version that wrote it")
+        raise InputError(
+            f"the note must be of schema {SCHEMA}, got another", hint="read it with the version that wrote it"
+        )
     top = Fields(content, "note")
     for key in ("schema", "guarantee"):
         top.raw(key)
@@ -206,7 +208,9 @@ def _read_coordinates(fields: Fields) -> CoordinateSystem:
             METRES_PER_DEGREE * coordinates.cosine,
             METRES_PER_DEGREE,
         ):
-            raise InputError("note: metres_per_degree must be that of the origin: read it with the version it is of")
+            raise InputError(
+                "note: metres_per_degree must be that of the origin", hint="read it with the version it is of"
+            )
     else:
         raise InputError("note: coordinates must be of kind plane or degrees")
     fields.finish()

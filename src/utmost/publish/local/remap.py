@@ -114,7 +114,7 @@ def remap_reports(points: npt.ArrayLike, prior: LocationPrior, loss: str, epsilo
     [1, 1]
     """
     if loss not in LOSSES:
-        raise InputError(f'loss must be one of {", ".join(LOSSES)}, got "{loss[:40]}"')
+        raise InputError(f'loss must be one of {", ".join(LOSSES)}, got "{loss[:40]}"', "loss")
     reports = check_points(points)
     costs = _costs(prior.locations, loss).astype(np.float32)
     guesses, losses = np.zeros(len(reports), dtype=np.intp), np.zeros(len(reports))
@@ -204,7 +204,7 @@ def gather_reports(points: npt.ArrayLike, width: float) -> tuple[Doubles, npt.ND
     low = squares.min(axis=0)
     column_count = squares[:, 0].max() - low[0] + 1
     if not column_count * (squares[:, 1].max() - low[1] + 1) < 2.0**53:
-        raise InputError("reports must lie within 2^26 widths of each other to be put together")
+        raise InputError("reports must lie within 2^26 widths of each other to be put together", "reports")
     square_ids, counts = np.unique(((squares - low) @ [1.0, column_count]).astype(np.int64), return_counts=True)
     corners = np.stack([square_ids % int(column_count), square_ids // int(column_count)], axis=1)
     return (corners + low + 0.5) * width, counts.astype(np.int64)
@@ -214,7 +214,7 @@ def check_points(points: npt.ArrayLike) -> Doubles:
     """Reports as rows (x, y) of finite doubles."""
     reports = np.asarray(points, dtype=np.float64)
     if reports.ndim != 2 or reports.shape[1] != 2 or not np.isfinite(reports).all():
-        raise InputError("points must be rows of two finite numbers")
+        raise InputError("points must be rows of two finite numbers", "points")
     return reports
 
 

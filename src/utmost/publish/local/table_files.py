@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from utmost.errors import InputError
-from utmost.exact.readable_file import check_no_named_pipe
+from utmost.exact.files import check_no_named_pipe
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -47,7 +47,9 @@ def table_format(path: Path, name: str) -> str:
     """`.csv` or `.parquet`; anything else is refused."""
     suffix = path.suffix.lower()
     if suffix not in TABLE_SUFFIXES:
-        raise InputError(f'{name} must be a file that ends in .csv or .parquet, got "{path.name[:60]}": rename it')
+        raise InputError(
+            f'{name} must be a file that ends in .csv or .parquet, got "{path.name[:60]}"', name, "rename it"
+        )
     return suffix
 
 
@@ -191,7 +193,9 @@ def _select_columns(names: list[str], column_names: list[str], name: str) -> lis
                 ", …" if len(names) > MAX_LISTED_COLUMNS else ""
             )
             problem = "is not there" if column not in names else "is there more than once"
-            raise InputError(f'{name} must have the column "{column[:60]}", which {problem}: it has {listed_names}')
+            raise InputError(
+                f'{name} must have the column "{column[:60]}", which {problem}: it has {listed_names}', name
+            )
     return [column for column in names if column in column_names]
 
 

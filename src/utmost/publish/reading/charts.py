@@ -1,52 +1,19 @@
-"""The chart of a reading: the part of the axis with the posterior, and the remap beside it."""
+"""The numbers of a reading's chart: the part of the axis with the posterior, and the remap beside it."""
 
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from utmost.charts.reading import CellData, ReadingData, axis_number, cell_chart, reading_chart
-from utmost.errors import InputError
-from utmost.exact import decimal
+from utmost.charts.reading import ReadingData
 from utmost.publish.reading.estimates import Belief, Estimate
 from utmost.publish.reading.lattice_reading import on_lattice
-from utmost.publish.release_model import LatticeMechanism
-
-if TYPE_CHECKING:
-    import altair as alt
 
 TAIL_MASS = 1e-3  # of the posterior that may lie outside the picture on each side
 MARGIN_SHARE = 0.4  # of the width, added on each side
 MIN_MARGIN_POINTS = 8  # points
 REMAP_ANSWERS = 240  # that the remap is drawn from
-MAX_CHART_CELLS = 100
-
-
-def estimate_chart(estimate: Estimate) -> alt.TopLevelMixin:
-    """Prior, likelihood, posterior and remap of one number; of several cells one line each."""
-    if len(estimate.readings) > 1:
-        return _cell_chart(estimate)
-    if estimate.reader is None:
-        raise InputError(
-            f"--plot must be of an answer with a posterior, and a {estimate.answer.kind} has none: leave it out"
-        )
-    (reading,) = estimate.readings
-    name = f"{estimate.answer.name}, cell {estimate.cells[0]}" if estimate.cells else estimate.answer.name
-    value, best = (axis_number(float(number)) for number in (reading.value, reading.estimate))
-    title = f"{name}: released {value}, best read as {best}"
-    return reading_chart(chart_data(estimate), title, _caption(estimate), x=estimate.answer.kind)
-
-
-def _caption(estimate: Estimate) -> str:
-    reader = estimate.reader
-    assert reader is not None
-    share = decimal(100 * reader.coverage, 4)
-    return (
-        f"Prior {reader.prior.name[:40]}, loss {reader.loss.name[:40]}, ε = {estimate.answer.epsilon}. "
-        f"The bar at the foot holds {share} % of the posterior."
-    )
 
 
 def chart_data(estimate: Estimate, *, full_range: bool = False, with_remap: bool = True) -> ReadingData:
@@ -89,8 +56,8 @@ def chart_window(belief: Belief, *marks: Fraction) -> tuple[int, int]:
 
 def _remap_answers(estimate: Estimate, belief: Belief, low: int, high: int) -> list[Fraction]:
     """Answers evenly over the window, numbers of the lattice; none where an answer is two numbers, or too much work."""
-    mechanism, reader = estimate.answer.mechanism, estimate.reader
-    if not isinstance(mechanism, LatticeMechanism) or reader is None:
+    mechanism, reader = estimate.answer.mechanism.lattice, estimate.reader
+    if mechanism is None or reader is None:
         return []
     if estimate.before is None and on_lattice(belief.axis, mechanism) and not reader.is_partial:
         return []
@@ -105,19 +72,3 @@ def _remap_readings(estimate: Estimate, answers: list[Fraction]) -> tuple[float,
     from utmost.publish.estimate import remap_values
 
     return tuple(remap_values(estimate, answers).tolist()) if answers else ()
-
-
-def _cell_chart(estimate: Estimate) -> alt.TopLevelMixin:
-    if len(estimate.cells) > MAX_CHART_CELLS:
-        raise InputError(
-            f"--plot must be of at most {MAX_CHART_CELLS} cells, got {len(estimate.cells)}: pick one with --cell"
-        )
-    rows = [
-        CellData(name, float(r.value), float(r.estimate), (float(r.interval[0]), float(r.interval[1])))
-        for name, r in zip(estimate.cells, estimate.readings, strict=True)
-        if r.interval is not None
-    ]
-    caption = "Stroke: released. Dot: best reading. " + _caption(estimate).replace(
-        "The bar at the foot holds", "A bar holds"
-    )
-    return cell_chart(rows, f"{estimate.answer.name}: what was released and how it is best read", caption, x="count")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from utmost.consumer.counts import Readings
 from utmost.exact import Number
+from utmost.notebook import report_html
 from utmost.publish.reading.prior_axis import Axis
 from utmost.publish.reading.reader import Floats, Reader, Value
 from utmost.publish.release_model import Answer
@@ -121,9 +122,7 @@ class Estimate:
         )
 
     def _repr_html_(self) -> str:
-        from utmost.publish.notebook_html import estimate_html
-
-        return estimate_html(self)
+        return report_html(self, "estimate")
 
     def _one_or_all(self, values: tuple[Value, ...]) -> Value | tuple[Value, ...]:
         return values if self.cells else values[0]

@@ -20,14 +20,13 @@ from utmost.consumer.counts.closed_form import credible_intervals
 from utmost.consumer.counts.face_value_reading import face_value_losses
 from utmost.consumer.counts.reading_search import MAX_SEARCH_WORK
 from utmost.consumer.counts.recurrences import Ints, posterior_sums
-from utmost.consumer.losses import ByError
 from utmost.errors import InputError
 from utmost.exact import epsilon as level_of
 from utmost.publish.reading.estimates import ExpectedLosses, Reading
 from utmost.publish.reading.prior_axis import Axis
 from utmost.publish.reading.reader import Floats, Reader
 from utmost.publish.reading.unbiased_estimates import unbiased_estimate
-from utmost.publish.release_model import LatticeMechanism
+from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
 
 MAX_SINGLE_ANSWERS = 4  # distinct answers up to which each has a posterior of its own
 
@@ -57,7 +56,7 @@ def read_lattice(
     try:
         every = counts.readings(reader.prior, level_of(mechanism.epsilon), reader.loss, single_answers, effort)
     except InputError:  # a loss that is too much work for all answers at once
-        read_one = _read_on_lattice if isinstance(reader.loss, ByError) else _read_by_posterior
+        read_one = _read_on_lattice if reader.loss.by_error else _read_by_posterior
         return LatticeReadings(tuple(read_one(reader, mechanism, number) for number in numbers))
     low, high, face_losses = _intervals_and_face_losses(reader, mechanism, answers)
     columns = (every.remap[answers], low, high, every.losses[answers], face_losses)

@@ -12,11 +12,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from utmost.consumer.priors import MAX_PRIOR_POINTS
-from utmost.data.queries import Grid
+from utmost.data.grid import Grid
 from utmost.errors import InputError
 from utmost.exact import decimal
 from utmost.publish.reading.prior_axis import Axis, AxisRequest
-from utmost.publish.release_model import LatticeMechanism, RatioMechanism
+from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
+from utmost.queries.answer_mechanisms.ratio import RatioMechanism
+from utmost.queries.query import Query
 
 MAX_LATTICE_POINTS = 1_000_001  # values up to which a sum or a mean has a point for each
 MIN_DEFAULT_POINTS, MAX_DEFAULT_POINTS = 1001, 100_001  # points that nobody asked for
@@ -35,7 +37,7 @@ class PointChoice:
 
 def lattice_points(
     mechanism: LatticeMechanism,
-    kind: str,
+    query: Query,
     numbers: list[int],
     axis_request: AxisRequest,
     weight_count: int | None,
@@ -46,7 +48,7 @@ def lattice_points(
     `weight_count` is how many points the prior brings, None for a family. A count's points are its lattice's; where it
     has no public upper end, the prior's length or the reader's at-most gives it.
     """
-    on_lattice = kind in ("count", "histogram") and axis_request.grid is None
+    kind, on_lattice = query.kind, query.counts_rows and axis_request.grid is None
     low, high = _lattice_range(mechanism, kind, axis_request, weight_count if on_lattice else None)
     value_count, max_points = high - low + 1, MAX_PRIOR_POINTS if on_lattice else MAX_LATTICE_POINTS
     chosen_size = axis_request.grid or (None if on_lattice else weight_count)
@@ -57,12 +59,15 @@ def lattice_points(
     )
     if on_lattice and size == value_count and weight_count not in (None, value_count):
         raise InputError(
-            f"prior must have {value_count} weights, one for each {kind} from {low} to {high}, got {weight_count}"
+            f"prior must have {value_count} weights, one for each {kind} from {low} to {high}, got {weight_count}",
+            "prior",
         )
     if size < min(value_count, 2):
-        raise InputError("prior must have at least 2 weights, one for each point from end to end, got 1")
+        raise InputError("prior must have at least 2 weights, one for each point from end to end, got 1", "prior")
     if size > value_count:
-        raise InputError(f"grid must be at most {value_count} points here, one for each value there is, got {size}")
+        raise InputError(
+            f"grid must be at most {value_count} points here, one for each value there is, got {size}", "grid"
+        )
     step = Fraction(high - low, size - 1) if size > 1 else Fraction(1)
     return PointChoice(Axis(mechanism.value(low), mechanism.unit * step, size))
 
@@ -79,19 +84,20 @@ def _lattice_range(
         max_number = math.floor((axis_request.at_most - mechanism.origin) / mechanism.unit)
         high = max_number if high is None else min(high, max_number)
     if low is None:
-        raise InputError(_missing_bound_message(kind, "at-least", "lower", "least"))
+        raise _missing_bound(kind, "at_least", "lower", "least")
     if high is None and weight_count is not None:
         high = low + weight_count - 1
     if high is None:
-        raise InputError(_missing_bound_message(kind, "at-most", "upper", "largest"))
+        raise _missing_bound(kind, "at_most", "upper", "largest")
     if low > high:
-        raise InputError(f"at-least and at-most must leave a value of this {kind}, got none: widen them")
+        raise InputError(f"at-least and at-most must leave a value of this {kind}, got none", "at_least", "widen them")
     return low, high
 
 
-def _missing_bound_message(kind: str, name: str, side: str, extreme: str) -> str:
-    requirement = f"{name} must be given for a {kind} without a public {side} end"
-    return f"{requirement}: say --{name} N, the {extreme} you hold possible"
+def _missing_bound(kind: str, field: str, side: str, extreme: str) -> InputError:
+    name = field.replace("_", "-")
+    message = f"{name} must be given for a {kind} without a public {side} end"
+    return InputError(message, field, f"say --{name} N, the {extreme} you hold possible")
 
 
 def _axis_around(mechanism: LatticeMechanism, low: int, high: int, numbers: list[int]) -> Axis:
@@ -126,7 +132,7 @@ def ratio_points(
     first, last = _mean_range(grid, axis_request)
     chosen_size, half = axis_request.grid or weight_count, _mean_reach(mechanism, grid.size, parts[1])
     if chosen_size is not None and chosen_size < 2:
-        raise InputError("prior must have at least 2 weights, one for each point from end to end, got 1")
+        raise InputError("prior must have at least 2 weights, one for each point from end to end, got 1", "prior")
     if chosen_size is None and uniform and half is not None and 4 * half < last - first:
         return PointChoice(_axis_around_mean(mechanism, parts, first, last, half), is_partial=True)
     noises = float((last - first) / mechanism.total.unit * mechanism.total.epsilon * max(parts[1], 1))
@@ -139,7 +145,9 @@ def _mean_range(grid: Grid, axis_request: AxisRequest) -> tuple[Fraction, Fracti
     last = grid.high if axis_request.at_most is None else min(grid.high, axis_request.at_most)
     if not first < last:
         grid_text = f"{decimal(grid.low)} to {decimal(grid.high)}"
-        raise InputError(f"at-least and at-most must leave a range within {grid_text}, got none: widen them")
+        raise InputError(
+            f"at-least and at-most must leave a range within {grid_text}, got none", "at_least", "widen them"
+        )
     return first, last
 
 

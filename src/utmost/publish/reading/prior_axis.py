@@ -11,7 +11,6 @@ from utmost.consumer.priors import MAX_PRIOR_POINTS, Prior
 from utmost.errors import InputError
 
 MAX_BOUND = 10**30  # that a bound may be from 0
-PRIOR_FAMILIES = ("uniform", "binomial", "poisson", "zipf", "steps")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,21 +51,20 @@ class AxisRequest:
     def __post_init__(self) -> None:
         """Check that they are points."""
         if self.at_least is not None and self.at_most is not None and self.at_least > self.at_most:
-            raise InputError(f"at-least must not be above at-most, got {self.at_least} and {self.at_most}: swap them")
+            raise InputError(
+                f"at-least must not be above at-most, got {self.at_least} and {self.at_most}", "at_least", "swap them"
+            )
         if any(abs(end) > MAX_BOUND for end in (self.at_least, self.at_most) if end is not None):
-            raise InputError("at-least and at-most must be within ±10^30, got more")
+            raise InputError("at-least and at-most must be within ±10^30, got more", "at_least")
         if self.grid is not None and not 2 <= self.grid <= MAX_PRIOR_POINTS:
-            raise InputError(f"grid must be from 2 to {MAX_PRIOR_POINTS} points, got {self.grid}")
+            raise InputError(f"grid must be from 2 to {MAX_PRIOR_POINTS} points, got {self.grid}", "grid")
 
 
 def listed_prior(prior: Prior | str) -> Prior | None:
     """The prior that brings its own number of points: an object, listed weights or a file. None for a named family."""
     if not isinstance(prior, str):
         return prior
-    text = prior.strip()
-    if text.partition(":")[0] in PRIOR_FAMILIES:
-        return None
-    return priors.listed(text)
+    return None if priors.named_family(prior) is not None else priors.listed(prior)
 
 
 def prior_on(axis: Axis, prior: Prior | str, explicit_prior: Prior | None) -> Prior:
@@ -74,5 +72,5 @@ def prior_on(axis: Axis, prior: Prior | str, explicit_prior: Prior | None) -> Pr
     if explicit_prior is None:
         return priors.parse(str(prior), axis.size)
     if explicit_prior.size != axis.size:
-        raise InputError(f"prior must have {axis.size} weights, one for each point, got {explicit_prior.size}")
+        raise InputError(f"prior must have {axis.size} weights, one for each point, got {explicit_prior.size}", "prior")
     return explicit_prior

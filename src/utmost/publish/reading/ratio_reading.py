@@ -20,12 +20,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from utmost.consumer.losses import Table
 from utmost.errors import InputError
 from utmost.publish.reading.estimates import ExpectedLosses, Reading
 from utmost.publish.reading.prior_axis import Axis
 from utmost.publish.reading.reader import Floats, Reader, Value
-from utmost.publish.release_model import RatioMechanism
+from utmost.queries.answer_mechanisms.ratio import RatioMechanism
 
 MAX_LEFT_OUT_LOG = math.log(1e-12)  # of the posterior's mass, at most
 MAX_RATIO_TERMS = 5e7  # terms; where there are more, r takes every q-th value only
@@ -49,7 +48,7 @@ def read_ratio(reader: Reader, mechanism: RatioMechanism, parts: tuple[int, int]
     (best, low, high), losses = reader.best(posterior, nearest)
     interval = reader.value(low), reader.value(high)
     expected_losses = ExpectedLosses.of(reader.scale, *losses)
-    if reader.axis.value(nearest) != value and not isinstance(reader.loss, Table):
+    if reader.axis.value(nearest) != value and reader.loss.by_error:
         expected_losses = ExpectedLosses(reader.scale * losses[0], reader.scale * _loss_at(reader, posterior, value))
     return Reading(value, reader.value(best), interval, expected_losses)
 
@@ -73,7 +72,9 @@ def ratio_likelihood(reader: Reader, mechanism: RatioMechanism, parts: tuple[int
         if window.is_complete or log_outside <= MAX_LEFT_OUT_LOG + log_mass:
             return log_likelihood
         reach *= 2
-    raise InputError("the total and the rows of this mean contradict each other too much to be read: check the release")
+    raise InputError(
+        "the total and the rows of this mean contradict each other too much to be read", hint="check the release"
+    )
 
 
 def _window(mechanism: RatioMechanism, centre: int, reach: float, points: int) -> Window:

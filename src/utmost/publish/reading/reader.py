@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from utmost.consumer.counts import single_answer
-from utmost.consumer.losses import Linear, Loss, Power, Squared, Table
-from utmost.consumer.piecewise_losses import PiecewiseLoss
+from utmost.consumer.losses import Loss
 from utmost.consumer.priors import Prior
 from utmost.errors import InputError
 from utmost.publish.reading.prior_axis import Axis
@@ -36,17 +35,13 @@ class Reader:
     def __post_init__(self) -> None:
         """Check the coverage and the size of a loss given entry by entry."""
         if not 0 < self.coverage < 1:
-            raise InputError(f"coverage must be strictly between 0 and 1, got {self.coverage}")
-        if isinstance(self.loss, Table):
-            self.loss.check(self.axis.size)
+            raise InputError(f"coverage must be strictly between 0 and 1, got {self.coverage}", "coverage")
+        self.loss.check(self.axis.size)
 
     @property
     def scale(self) -> float:
         """What a step between the points costs: losses of distances are in the value's unit, others have none."""
-        step = float(self.axis.step)
-        if isinstance(self.loss, Power):
-            return _step_power(step, float(self.loss.p))
-        return step if isinstance(self.loss, Linear) else step**2 if isinstance(self.loss, Squared) else 1.0
+        return self.loss.scale(float(self.axis.step))
 
     def value(self, position: int) -> Value:
         """The value at a position among the reader's points: a whole number where all of them are."""
@@ -64,22 +59,3 @@ class Reader:
         position, loss = single_answer.best_reading(posterior, self.loss)
         face_loss = float(posterior @ self.loss.array(np.arange(len(posterior)), face))
         return (position, *single_answer.credible_interval(posterior, self.coverage)), (loss, face_loss)
-
-    @property
-    def monotone(self) -> bool:
-        """Whether the loss does not fall away from the truth on either side: GRS12 Thm 3.2, extended, requires it."""
-        if isinstance(self.loss, PiecewiseLoss):
-            return self.loss.monotone
-        if not isinstance(self.loss, Table):
-            return True
-        losses = self.loss.array(np.arange(self.axis.size)[:, None], np.arange(self.axis.size)[None, :])
-        rises = np.diff(losses, axis=1)
-        is_beyond_truth = np.arange(self.axis.size - 1)[None, :] >= np.arange(self.axis.size)[:, None]
-        return bool(np.all(np.where(is_beyond_truth, rises, -rises) >= 0))
-
-
-def _step_power(step: float, p: float) -> float:
-    try:
-        return float(step**p)
-    except OverflowError:
-        raise InputError(f"loss power:{p:g} is too steep for values {step:g} apart: take a lower power") from None

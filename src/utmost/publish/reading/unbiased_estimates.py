@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from utmost.exact import Level, Number
 from utmost.exact import epsilon as level_of
-from utmost.publish.release_model import LatticeMechanism
+from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
 
 
 def mean_overshoot(level: Level) -> Number:

@@ -8,8 +8,7 @@ from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
 
 from utmost.consumer.priors import Prior
-from utmost.publish.estimate import cell_names
-from utmost.publish.release_model import Answer, LatticeMechanism, Release
+from utmost.publish.release_model import Answer, Release
 from utmost.studio import data_folder
 from utmost.studio.compute import ComputeDep
 from utmost.studio.consumer import editors, release_store, response_models
@@ -61,6 +60,7 @@ class AnswerView(BaseModel):
     cell_count: int
     value: str | None = Field(description="What was released, exactly; None for a histogram")
     bounded: bool = Field(description="Both ends are public, so a reader need not say them")
+    has_posterior: bool = Field(description="A prior has a posterior; else the value is read at face value")
 
 
 class ReleaseView(BaseModel):
@@ -220,7 +220,7 @@ def release_view(release: Release) -> ReleaseView:
 
 
 def _answer_view(answer: Answer) -> AnswerView:
-    names, mechanism = cell_names(answer), answer.mechanism
+    names, mechanism = answer.query.cell_names, answer.mechanism
     return AnswerView(
         name=answer.name,
         kind=answer.kind,
@@ -231,8 +231,8 @@ def _answer_view(answer: Answer) -> AnswerView:
         cells=list(names[:MAX_LISTED_CELLS]),
         cell_count=len(names),
         value=None if isinstance(answer.value, tuple) else str(answer.value),
-        bounded=not isinstance(mechanism, LatticeMechanism)
-        or (mechanism.low is not None and mechanism.high is not None),
+        bounded=mechanism.has_public_ends,
+        has_posterior=mechanism.has_posterior,
     )
 
 
@@ -245,8 +245,8 @@ def prepare_reading(
         answer = release[form.query] if form.query else release.answers[0]
     form = editors.complete_form(form, answer)
     if form.prior == "file":
-        return answer, form, release_store.uploaded_prior(settings, visitor, form.kept)
-    return answer, form, release_store.parse_weights(form.weights) if form.prior == "weights" else None
+        return answer, form, release_store.uploaded_prior(settings, visitor, form.value("kept"))
+    return answer, form, release_store.parse_weights(form.value("weights")) if form.prior == "weights" else None
 
 
 def file_name(owner: ReleaseOwner, name: str) -> str:

@@ -14,12 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from utmost.charts import reading as pictures
+from utmost.charts.export import VALUE_FORMAT
 from utmost.charts.reading import ReadingData
-from utmost.consumer.losses import ByError, Loss
+from utmost.consumer.losses import Loss
 from utmost.publish.reading import Estimate
+from utmost.reports.estimate import ShownReading
+from utmost.reports.numbers import Quantity
 from utmost.studio import charts
 from utmost.studio.charts import Chart, VegaSpec
-from utmost.studio.number_format import format_rounded
 
 Row: TypeAlias = dict[str, Any]
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -34,21 +36,21 @@ NEGLIGIBLE_WEIGHT = 1e-9  # of a posterior's largest weight, for the picture of 
 MAX_CELLS = 60
 
 
-def belief_chart(data: ReadingData, caption: str) -> Chart:
+def belief_chart(data: ReadingData, reading: ShownReading, caption: str) -> Chart:
     """Prior, likelihood and posterior, with the released value, its best reading and the interval."""
-    released, best = _mark("released", data.value), _mark("read as", data.estimate)
+    released, best = _mark("released", data.value, reading.value), _mark("read as", data.estimate, reading.estimate)
     left, right = (released, best) if data.value <= data.estimate else (best, released)
     interval = [{"x": data.interval[0], "to": data.interval[1]}]
     rows: dict[str, list[Row]] = {"marks": [released, best], "left": [left], "right": [right], "interval": interval}
     return charts.make_chart(_belief_spec(), caption, curves=pictures.thin_points(data, MAX_CURVE_POINTS), **rows)
 
 
-def _mark(name: str, x: float) -> Row:
-    return {"x": x, "name": name, "text": f"{name} {format_rounded(x)}"}
+def _mark(name: str, x: float, number: Quantity) -> Row:
+    return {"x": x, "name": name, "text": f"{name} {number.typeset}"}
 
 
 def _x_axis(title: str) -> alt.X:
-    axis = alt.Axis(grid=False, labelOverlap="greedy", labelSeparation=10, tickCount=8, format=",~r")
+    axis = alt.Axis(grid=False, labelOverlap="greedy", labelSeparation=10, tickCount=8)
     return alt.X("x:Q", title=title, scale=alt.Scale(zero=False, nice=False), axis=axis)
 
 
@@ -65,7 +67,7 @@ def _belief_spec() -> VegaSpec:
     dash = alt.StrokeDash("name:N", scale=alt.Scale(domain=CURVE_NAMES, range=CURVE_DASHES), legend=legend)
     tooltip = [
         alt.Tooltip("name:N", title="what"),
-        alt.Tooltip("x:Q", title="value"),
+        alt.Tooltip("x:Q", title="value", format=VALUE_FORMAT),
         alt.Tooltip("weight:Q", format=".4g"),
     ]
     curve = alt.Chart(alt.NamedData("curves")).encode(x=_x_axis("value"), y=_y_axis("weight", "probability"))
@@ -123,7 +125,7 @@ def _expected_losses(loss: Loss, posterior: Floats, readings: Ints) -> Floats:
     """Σ_x P(x) ℓ(x, w) for these readings; a loss of the error is looked up by the error."""
     truths = np.flatnonzero(posterior > NEGLIGIBLE_WEIGHT * posterior.max())
     weights = posterior[truths]
-    if not isinstance(loss, ByError):
+    if not loss.by_error:
         return np.array([weights @ loss.array(truths, int(w)) for w in readings])
     low, high = int(readings[0] - truths[-1]), int(readings[-1] - truths[0])
     loss_by_error = loss.array(0, np.arange(low, high + 1))
@@ -134,7 +136,10 @@ def _expected_losses(loss: Loss, posterior: Floats, readings: Ints) -> Floats:
 def _cost_spec() -> VegaSpec:
     names, colours = ["best reading", "face value"], [POSTERIOR, "var(--ink)"]
     legend = alt.Legend(title=None, orient="top", symbolType="circle")
-    tooltip = [alt.Tooltip("x:Q", title="read as"), alt.Tooltip("loss:Q", title="expected loss", format=".5g")]
+    tooltip = [
+        alt.Tooltip(f"{name}:Q", title=title, format=VALUE_FORMAT)
+        for name, title in (("x", "read as"), ("loss", "expected loss"))
+    ]
     line = alt.Chart(alt.NamedData("costs")).mark_line(color="var(--series-4)", strokeWidth=2.2)
     dots = alt.Chart(alt.NamedData("dots")).mark_point(filled=True, size=80, opacity=1)
     colour = alt.Color("name:N", scale=alt.Scale(domain=names, range=colours), legend=legend)
@@ -160,7 +165,10 @@ def remap_chart(data: ReadingData, caption: str) -> Chart | None:
 @cache
 def _remap_spec() -> VegaSpec:
     y = _y_axis("w", "read as")
-    tooltip = [alt.Tooltip("x:Q", title="answer"), alt.Tooltip("w:Q", title="read as")]
+    tooltip = [
+        alt.Tooltip(f"{name}:Q", title=title, format=VALUE_FORMAT)
+        for name, title in (("x", "answer"), ("w", "read as"))
+    ]
     lines = (
         alt.Chart(alt.NamedData("face")).mark_line(color="var(--axis)", strokeDash=[4, 3], strokeWidth=1.6),
         alt.Chart(alt.NamedData("steps")).mark_line(color=POSTERIOR, strokeWidth=2.2, interpolate="step"),
@@ -188,7 +196,7 @@ def _interval_fields(interval: Any) -> Row:
 @cache
 def _cell_spec(count: int) -> VegaSpec:
     axis = alt.Axis(domain=False, ticks=False, labelLimit=140)
-    tooltip = [alt.Tooltip(f"{name}:Q") for name in ("value", "estimate", "low", "high")]
+    tooltip = [alt.Tooltip(f"{name}:Q", format=VALUE_FORMAT) for name in ("value", "estimate", "low", "high")]
     base = alt.Chart(alt.NamedData("cells")).encode(
         y=alt.Y("cell:N", sort=None, title=None, axis=axis), tooltip=[alt.Tooltip("cell:N"), *tooltip]
     )

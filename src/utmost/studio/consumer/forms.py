@@ -7,40 +7,31 @@ What the library refuses is said beside the field it is about.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from urllib.parse import urlencode
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from utmost.consumer import losses, priors
-from utmost.consumer.losses import Loss
+from utmost.consumer.family import ConsumerFamily, Parameter
+from utmost.consumer.losses import LOSSES, Linear, Loss
+from utmost.consumer.priors import PRIORS
 from utmost.errors import InputError
 from utmost.exact import rational
 from utmost.publish.reading import AxisRequest
-from utmost.studio.form_errors import FieldError, errors_for_field
+from utmost.registry import Registry
+from utmost.studio.form_errors import errors_for_field
 
-PriorKind: TypeAlias = Literal["uniform", "binomial", "poisson", "zipf", "steps", "weights", "file"]
-LossKind: TypeAlias = Literal["absolute", "squared", "binary", "power", "asymmetric", "drawn"]
 View: TypeAlias = Literal["near", "whole"]
 
 NUMBER_PATTERN = re.compile(
     r"\s*[+-]?(\d{1,20}(\.\d{0,20})?|\.\d{1,20}|\d{1,20}/\d{1,20})(e[+-]?\d{1,2})?\s*", re.IGNORECASE
 )
-PRIOR_FIELDS = {"binomial": "p", "poisson": "mean", "zipf": "s", "steps": "bars", "weights": "weights", "file": "kept"}
-LOSS_FIELDS = {"power": ("power",), "asymmetric": ("under", "over"), "drawn": ("drawn",)}
-FIELD_BY_FIRST_WORD = {
-    **{name: name for name in ("prior", "loss", "cell", "grid", "coverage", "query")},
-    "at-least": "at_least",
-    "at-most": "at_most",
-    "steps": "bars",
-    "binomial": "p",
-    "poisson": "mean",
-    "zipf": "s",
-}
 MAX_LIST_NUMBERS = 2000  # numbers of a list in an address
+MAX_LIST_PAIRS = 300
 MAX_SIDE_RATIO = 10**6  # one side of an asymmetric loss against the other
 SHORT_CHARS, LONG_CHARS = 60, 20_000
 
@@ -48,7 +39,7 @@ SHORT_CHARS, LONG_CHARS = 60, 20_000
 def parse_number(field: str, text: str) -> Fraction:
     """An exact number as people type one: digits, a point, a fraction, a small power of ten."""
     if NUMBER_PATTERN.fullmatch(text) is None:
-        raise FieldError(field, f'{field} must be a number such as 3, 0.5 or 1/3, got "{text[:20]}"')
+        raise InputError(f'{field} must be a number such as 3, 0.5 or 1/3, got "{text[:20]}"', field)
     with errors_for_field(field):
         return rational(text.strip(), field)
 
@@ -57,7 +48,7 @@ def parse_numbers(field: str, text: str) -> list[Fraction]:
     """Numbers between commas."""
     numbers = text.split(",", MAX_LIST_NUMBERS)
     if len(numbers) > MAX_LIST_NUMBERS:
-        raise FieldError(field, f"{field} must have at most {MAX_LIST_NUMBERS} numbers, got more: bring them in a file")
+        raise InputError(f"{field} must have at most {MAX_LIST_NUMBERS} numbers, got more: bring them in a file", field)
     return [parse_number(field, number) for number in numbers]
 
 
@@ -66,67 +57,72 @@ def _text_field(default: str, description: str, max_chars: int = SHORT_CHARS) ->
     return Field(default=default, max_length=max_chars, description=description)
 
 
-class ReadingForm(BaseModel):
-    """The query of an address, as typed. Only what belongs to the chosen prior and loss is looked at."""
+def offered_families(*registries: Registry[Any]) -> list[ConsumerFamily]:
+    """The families that the form offers: of these registries, by default priors and losses."""
+    return [family for registry in registries or (PRIORS, LOSSES) for family in registry if family.choice]
+
+
+def choices(families: Iterable[ConsumerFamily]) -> list[tuple[str, str]]:
+    """Families as the choices of a select: the kind of each, and a line about it."""
+    return [(family.kind, family.choice) for family in families]
+
+
+def _parameter_text(parameter: Parameter, text: str) -> str:
+    """A parameter's text, once it is made of numbers alone, each written exactly."""
+    name = parameter.name
+    if parameter.content == "number":
+        return str(parse_number(name, text))
+    if parameter.content == "numbers":
+        return ",".join(map(str, parse_numbers(name, text)))
+    pairs = [pair.split(":") for pair in text.split(",", MAX_LIST_PAIRS)]
+    if any(len(pair) != 2 for pair in pairs):
+        raise InputError(f"{name} must be pairs of numbers such as -20:8,0:0,20:4, got another text", name)
+    return ",".join(":".join(str(parse_number(name, number)) for number in pair) for pair in pairs)
+
+
+class FormBase(BaseModel):
+    """What every form has. The parameters of the families are fields too: see `form_model`."""
 
     model_config = ConfigDict(frozen=True)
 
     query: str = _text_field("", "The answer that is read; by default the first", 500)
     cell: str = _text_field("", "A cell of a histogram; by default all of them", 500)
-    prior: PriorKind = Field(default="uniform", description="The prior")
-    p: str = _text_field("1/2", "binomial: the probability")
-    mean: str = _text_field("", "poisson: the mean")
-    s: str = _text_field("1", "zipf: the exponent")
-    bars: str = _text_field("", "steps: the heights, between commas", LONG_CHARS)
-    weights: str = _text_field("", "weights: one for each value, between commas, up to a factor", LONG_CHARS)
-    kept: str = _text_field("", "file: the id of weights that were uploaded")
-    loss: LossKind = Field(default="absolute", description="The loss: what an error costs")
-    power: str = _text_field("3/2", "power: the exponent")
-    under: str = _text_field("2", "asymmetric: the cost of a unit below the truth")
-    over: str = _text_field("1", "asymmetric: the cost of a unit above the truth")
-    drawn: str = _text_field("", "drawn: error:cost pairs, between commas", LONG_CHARS)
+    prior: str = "uniform"
+    loss: str = "absolute"
     coverage: str = _text_field("0.95", "Probability of the credible interval")
     at_least: str = _text_field("", "The least value held possible")
     at_most: str = _text_field("", "The largest value held possible")
     grid: str = _text_field("", "How many points carry the prior")
     view: View = Field(default="near", description="Draw what is near the answer, or the whole range")
 
+    def value(self, field: str) -> str:
+        """What was typed into a field."""
+        text: str = getattr(self, field)
+        return text
+
     def prior_kind(self) -> str:
         """The kind of the prior with its parameters, as the command line writes it."""
-        if self.prior == "uniform":
-            return "uniform"
-        field = PRIOR_FIELDS[self.prior]
-        text = ",".join(str(number) for number in parse_numbers(field, getattr(self, field)))
+        text, field = self._family_text(PRIORS, self.prior)
         with errors_for_field(field):
-            priors.parse(f"{self.prior}:{text}", priors.MAX_PRIOR_POINTS if self.prior != "steps" else 10**6)
-        return f"{self.prior}:{text}"
+            priors.parse(text, priors.MAX_PRIOR_POINTS)
+        return text
 
     def parse_loss(self) -> Loss:
         """The loss that the form describes."""
-        if self.loss == "power":
-            with errors_for_field("power"):
-                return losses.power(parse_number("power", self.power))
-        if self.loss == "asymmetric":
-            return self._parse_asymmetric()
-        if self.loss == "drawn":
-            return self._parse_drawn()
-        return losses.parse(self.loss)
+        text, field = self._family_text(LOSSES, self.loss)
+        with errors_for_field(field):
+            loss = losses.parse(text)
+        if isinstance(loss, Linear):
+            _check_sides(loss)
+        return loss
 
-    def _parse_asymmetric(self) -> Loss:
-        sides = [parse_number(field, getattr(self, field)) for field in LOSS_FIELDS["asymmetric"]]
-        if all(sides) and not Fraction(1, MAX_SIDE_RATIO) <= abs(sides[0] / sides[1]) <= MAX_SIDE_RATIO:
-            raise FieldError(
-                "under", f"under and over must be within {MAX_SIDE_RATIO} times each other, or one of them 0"
-            )
-        with errors_for_field("under"):
-            return losses.asymmetric(*sides)
-
-    def _parse_drawn(self) -> Loss:
-        pairs = [pair_text.split(":") for pair_text in self.drawn.split(",", 300)]
-        if any(len(pair) != 2 for pair in pairs):
-            raise FieldError("drawn", "drawn must be errors and costs such as -20:8,0:0,20:4, got another text")
-        with errors_for_field("drawn"):
-            return losses.drawn([(parse_number("drawn", error), parse_number("drawn", cost)) for error, cost in pairs])
+    def _family_text(self, registry: Registry[Any], kind: str) -> tuple[str, str]:
+        """A family with its parameters, as the command line writes it, and the field that its errors belong to."""
+        family: ConsumerFamily | None = registry.find(kind)
+        if family is None or not family.parameters:
+            return kind, registry.noun
+        texts = [_parameter_text(parameter, self.value(parameter.name)) for parameter in family.parameters]
+        return f"{kind}:{','.join(texts)}", family.parameters[0].name
 
     def axis_request(self) -> AxisRequest:
         """The range and the number of points that the form asks for."""
@@ -135,7 +131,7 @@ class ReadingForm(BaseModel):
             for field in ("at_least", "at_most", "grid")
         )
         if grid is not None and grid.denominator != 1:
-            raise FieldError("grid", "grid must be a whole number of points, got a fraction")
+            raise InputError("grid must be a whole number of points, got a fraction", "grid")
         low, high = (None if end is None else Fraction(end) for end in (at_least, at_most))
         with errors_for_field("at_most" if grid is None else "grid"):
             return AxisRequest(low, high, None if grid is None else int(grid))
@@ -144,37 +140,62 @@ class ReadingForm(BaseModel):
         """How much of the posterior an interval holds."""
         coverage = parse_number("coverage", self.coverage)
         if not Fraction(1, 10**6) <= coverage <= 1 - Fraction(1, 10**6):
-            raise FieldError("coverage", "coverage must be between 0.000001 and 0.999999, got another: 0.95 is usual")
+            raise InputError("coverage must be between 0.000001 and 0.999999, got another: 0.95 is usual", "coverage")
         return coverage
 
     def address(self, **changes: str) -> str:
         """The query of an address that says the same, without what does not matter."""
-        unused = {"p", "mean", "s", "bars", "weights", "kept", "power", "under", "over", "drawn"}
-        unused -= {PRIOR_FIELDS.get(self.prior, ""), *LOSS_FIELDS.get(self.loss, ())}
-        defaults = ReadingForm().model_dump()
+        families = offered_families()
+        used = {p.name for family in families if family.kind in (self.prior, self.loss) for p in family.parameters}
+        unused = {parameter.name for family in families for parameter in family.parameters} - used
+        defaults = type(self)().model_dump()
         fields = {name: value for name, value in self.model_dump().items() if name not in unused}
         return urlencode({name: value for name, value in fields.items() if value != defaults[name]} | changes)
 
 
+def form_model() -> type[FormBase]:
+    """The form with a choice for each family that is registered now, and a field for each of their parameters."""
+    fields: dict[str, Any] = {
+        "prior": _kind_field(PRIORS, "uniform", "The prior"),
+        "loss": _kind_field(LOSSES, "absolute", "The loss: what an error costs"),
+    }
+    for family in offered_families():
+        for parameter in family.parameters:
+            max_chars = LONG_CHARS if parameter.content in ("numbers", "pairs") else SHORT_CHARS
+            description = f"{family.kind}: {parameter.description}"
+            fields[parameter.name] = (str, _text_field(parameter.default, description, max_chars))
+    model: type[FormBase] = create_model("ReadingForm", __base__=FormBase, __module__=__name__, **fields)
+    return model
+
+
+def _kind_field(registry: Registry[Any], default: str, description: str) -> tuple[Any, Any]:
+    """A field that takes the kinds of a registry."""
+    kinds = tuple(family.kind for family in offered_families(registry))
+    return Literal[kinds], Field(default=default, description=description)
+
+
+if TYPE_CHECKING:
+    ReadingForm = FormBase
+else:
+    ReadingForm = form_model()
+
+
+def _check_sides(loss: Linear) -> None:
+    """Refuse sides so far apart that doubles lose one of them."""
+    sides = (loss.under, loss.over)
+    if all(sides) and not Fraction(1, MAX_SIDE_RATIO) <= sides[0] / sides[1] <= MAX_SIDE_RATIO:
+        raise InputError(f"under and over must be within {MAX_SIDE_RATIO} times each other, or one of them 0", "under")
+
+
 @contextmanager
 def errors_for_form() -> Iterator[None]:
-    """Report errors raised inside beside the field that their first word names, in the terms of the form."""
+    """Report errors raised inside beside a field of the form, the query where they are about none of them.
+
+    The hint for an end of the range names an option of the command line; the form has a hint of its own there.
+    """
     try:
         yield
-    except FieldError:
-        raise
     except InputError as error:
-        message = str(error)
-        field = FIELD_BY_FIRST_WORD.get(message.split(" ", 1)[0], "query")
-        raise FieldError(field, _without_options(message)) from None
-
-
-def _without_options(message: str) -> str:
-    """The options of the command line as the form calls them.
-
-    >>> _without_options("at-most must be given: say --at-most N, the largest you hold possible")
-    'at most must be given: say at most N, the largest you hold possible'
-    """
-    for option in ("at-least", "at-most"):
-        message = message.replace(f"--{option}", option.replace("-", " ")).replace(option, option.replace("-", " "))
-    return message.replace("--grid", "the number of points")
+        field = error.field if error.field in ReadingForm.model_fields else "query"
+        hint = None if field in ("at_least", "at_most") else error.hint
+        raise InputError(error.message, field, hint, context=error.context) from None

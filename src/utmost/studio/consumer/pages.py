@@ -2,44 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from fastapi import APIRouter, UploadFile
 from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
 from starlette.requests import Request
 from starlette.responses import Response
 
+from utmost.consumer.losses import LOSSES
+from utmost.consumer.priors import PRIORS
 from utmost.errors import InputError
 from utmost.studio import data_folder
 from utmost.studio.compute import ComputeDep, VisitorCompute
 from utmost.studio.consumer import api, reading_content, release_store
 from utmost.studio.consumer.api import Name, ReadingQuery
-from utmost.studio.consumer.forms import ReadingForm
+from utmost.studio.consumer.forms import ReadingForm, choices, offered_families
 from utmost.studio.consumer.release_store import ReleaseOwner
 from utmost.studio.form_errors import Problem, problem_from_error
 from utmost.studio.rendering import render_page
 from utmost.studio.settings import Settings
 from utmost.studio.state import SettingsDep
 
-PRIORS = [
-    ("uniform", "nothing: every value alike (uniform)"),
-    ("binomial", "each person counts with probability p (binomial)"),
-    ("poisson", "rare events, about so many (Poisson)"),
-    ("zipf", "small values are likelier (Zipf)"),
-    ("steps", "a histogram that I drag"),
-    ("weights", "weights that I type"),
-    ("file", "weights from a file"),
-]
-LOSSES = [
-    ("absolute", "absolute: how far off"),
-    ("squared", "squared: far off is far worse"),
-    ("binary", "binary: right or wrong"),
-    ("power", "power: |error|^p"),
-    ("asymmetric", "asymmetric: one side hurts more"),
-    ("drawn", "one that I draw"),
-]
 VIEWS = [("near", "around the answer"), ("whole", "the whole range")]
-FORM_CHOICES: dict[str, Any] = {"priors": PRIORS, "losses": LOSSES, "views": VIEWS}
 
 pages = APIRouter(include_in_schema=False, prefix="/consumer")
 
@@ -111,7 +93,10 @@ def _reading_page(
         result=content.result,
         owner=owner,
         name=name,
-        **FORM_CHOICES,
+        prior_families=offered_families(PRIORS),
+        loss_families=offered_families(LOSSES),
+        choices=choices,
+        views=VIEWS,
         form=content.form,
         api_root=f"/api/consumer/{root}",
         root=f"/consumer/{root}",

@@ -17,12 +17,13 @@ from typing import Literal, TypeAlias
 from utmost.consumer import priors
 from utmost.consumer.files import json_list
 from utmost.consumer.priors import Explicit
+from utmost.errors import InputError
 from utmost.publish import release_file
 from utmost.publish.release_file import ReservedFile
 from utmost.publish.release_model import Release
 from utmost.studio import data_folder
 from utmost.studio.consumer.forms import parse_number
-from utmost.studio.form_errors import FieldError, errors_for_field
+from utmost.studio.form_errors import errors_for_field
 from utmost.studio.sessions import Visitor
 from utmost.studio.settings import Settings, private_folder
 
@@ -58,25 +59,25 @@ def _read_release(path: Path, modified_ns: int, size: int) -> Release:
 def keep_release(settings: Settings, visitor: Visitor, content: bytes) -> str:
     """Keep a release that the visitor uploaded, if it is one; its name among the uploads."""
     if len(content) > MAX_RELEASE_BYTES:
-        raise FieldError("file", f"release must be at most {MAX_RELEASE_BYTES >> 20} MiB here, got a larger one")
+        raise InputError(f"release must be at most {MAX_RELEASE_BYTES >> 20} MiB here, got a larger one", "file")
     with errors_for_field("file"):
         try:
             release_file.parse_release(content.decode("utf-8-sig"))
         except UnicodeDecodeError:
-            raise FieldError("file", "release must be UTF-8 text, got a file that is not") from None
+            raise InputError("release must be UTF-8 text, got a file that is not", "file") from None
     return _store_upload(settings, visitor, content, RELEASE_SUFFIX)
 
 
 def keep_weights(settings: Settings, visitor: Visitor, content: bytes) -> str:
     """Keep the weights of a prior: one a line, between commas, or a JSON list."""
     if len(content) > MAX_WEIGHTS_BYTES:
-        raise FieldError(
-            "prior", f"weights must be at most {MAX_WEIGHTS_BYTES >> 10} KiB here, got more: group the values"
+        raise InputError(
+            f"weights must be at most {MAX_WEIGHTS_BYTES >> 10} KiB here, got more: group the values", "prior"
         )
     try:
         parse_weights(content.decode("utf-8-sig"))
     except UnicodeDecodeError:
-        raise FieldError("prior", "weights must be UTF-8 text, got a file that is not") from None
+        raise InputError("weights must be UTF-8 text, got a file that is not", "prior") from None
     return _store_upload(settings, visitor, content, WEIGHTS_SUFFIX)
 
 
@@ -102,7 +103,7 @@ def parse_weights(text: str) -> Explicit:
             else json_cells
         )
         if not 1 <= len(cells) <= MAX_WEIGHTS:
-            raise FieldError("prior", f"prior must have 1 to {MAX_WEIGHTS} weights, got {len(cells)}: group the values")
+            raise InputError(f"prior must have 1 to {MAX_WEIGHTS} weights, got {len(cells)}: group the values", "prior")
         return priors.normalised(
             [parse_number("prior", cell if isinstance(cell, str) else repr(cell)) for cell in cells]
         )
@@ -119,8 +120,8 @@ def _upload_path(settings: Settings, visitor: Visitor, name: str, suffix: str) -
     path = _visitor_folder(settings, visitor) / f"{name}{suffix}"
     if UPLOAD_PATTERN.fullmatch(name) is None or not path.is_file():
         field = "release" if suffix == RELEASE_SUFFIX else "prior"
-        raise FieldError(
-            field, f"{field} must be one that this session uploaded, got another or an old one: upload it again"
+        raise InputError(
+            f"{field} must be one that this session uploaded, got another or an old one: upload it again", field
         )
     return path
 

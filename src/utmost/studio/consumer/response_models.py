@@ -2,33 +2,39 @@
 
 from __future__ import annotations
 
-import math
 import shlex
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
 from pydantic import BaseModel, Field
 
-from utmost.consumer import losses
-from utmost.consumer.losses import Linear
 from utmost.consumer.priors import Explicit, Prior
-from utmost.exact import Number, decimal
+from utmost.errors import InputError
 from utmost.publish import estimate
-from utmost.publish.reading import Estimate, ExpectedLosses, Reader, Reading, json_output
+from utmost.publish.reading import Estimate, Reader
 from utmost.publish.reading.charts import chart_data
-from utmost.publish.release_model import Answer, LatticeMechanism
+from utmost.publish.release_model import Answer
+from utmost.reports.estimate import (
+    ShownLosses,
+    ShownReading,
+    coverage_text,
+    describe,
+    reader_sentence,
+    shown_losses,
+    shown_readings,
+)
+from utmost.reports.numbers import Quantity, quantity
 from utmost.studio.charts import Chart
 from utmost.studio.consumer import charts, editors
 from utmost.studio.consumer.editors import LossPoints, PriorBars
 from utmost.studio.consumer.forms import ReadingForm
-from utmost.studio.form_errors import FieldError
-from utmost.studio.number_format import FormattedNumber, format_above, format_number, format_rounded
+from utmost.studio.number_format import FormattedNumber, format_exact
 
 MAX_READER_POINTS = 1_000_001  # points of a reader
 MAX_CELLS_AT_ONCE = 2000  # that are read at once
 MAX_LISTED_CELLS = 200  # cells that a page lists
 SEARCH_EFFORT = 3e9  # multiplications for all answers: a few seconds
-MAX_EXACT_CHARS = 1500  # characters of an exact number
 MAX_TAILORED_VALUES = 60  # counts for which a mechanism is made
 SAME_VERDICT = "No: it would have given the same."
 NO_CLAIM_VERDICT = "Nothing is promised here."
@@ -113,11 +119,11 @@ def make_reader(answer: Answer, form: ReadingForm, explicit_prior: Prior | None)
         form.parse_coverage(),
     )
     if isinstance(answer.value, tuple) and not form.cell and len(answer.value) > MAX_CELLS_AT_ONCE:
-        raise FieldError("cell", f"cell must be chosen here: a page reads at most {MAX_CELLS_AT_ONCE} at once")
+        raise InputError(f"cell must be chosen here: a page reads at most {MAX_CELLS_AT_ONCE} at once", "cell")
     reader = estimate.make_reader(answer, prior, loss, axis_request, coverage, form.cell or None)
     if reader is not None and reader.axis.size > MAX_READER_POINTS:
-        raise FieldError(
-            "at_most", f"at most {MAX_READER_POINTS} values fit on a page, got {reader.axis.size}: narrow the range"
+        raise InputError(
+            f"at most {MAX_READER_POINTS} values fit on a page, got {reader.axis.size}: narrow the range", "at_most"
         )
     return reader
 
@@ -126,59 +132,57 @@ def read_answer(answer: Answer, file: str, form: ReadingForm, explicit_prior: Pr
     """The reading of an answer, without a search over other answers: quick enough to follow a slider."""
     reader = make_reader(answer, form, explicit_prior)
     answer_estimate = estimate.read_answer(answer, reader, form.parse_coverage(), form.cell or None, effort=0)
+    report = describe(answer_estimate)
     return ReadingResult(
         query=answer.name,
         kind=answer.kind,
         where=answer.where,
         epsilon=str(answer.epsilon),
         target=answer.error.target,
-        share=f"{decimal(100 * form.parse_coverage(), 8)} %",
-        **_number_fields(answer_estimate),
+        share=coverage_text(form.parse_coverage()),
+        claim=report.text("claim"),
+        remark=report.text("remark"),
+        **_number_fields(answer_estimate, report.numbers),
         **_claim_fields(answer_estimate),
         **({} if reader is None else _reader_fields(reader, answer, form)),
         searched=reader is not None and answer_estimate.before is None and _needs_search(answer, reader),
         address=form.address(query=answer.name),
         command=command(file, answer, form, explicit_prior),
-        entry=json_output.estimate_content(answer_estimate),
+        entry=report.json,
         pictures=_charts(answer_estimate, form),
     )
 
 
-def _number_fields(answer_estimate: Estimate) -> dict[str, Any]:
-    """What was read, and what it is worth."""
-    total, error = answer_estimate.total or (None, None)
+def _number_fields(answer_estimate: Estimate, numbers: Mapping[str, Quantity]) -> dict[str, Any]:
+    """What was read, and what it is worth; `numbers` are those of its report."""
+    readings = shown_readings(answer_estimate)
     return {
-        "readings": [
-            _reading_view(name, reading)
-            for name, reading in zip(
-                answer_estimate.cells or ("",), answer_estimate.readings[:MAX_LISTED_CELLS], strict=False
-            )
-        ],
-        "more": max(len(answer_estimate.readings) - MAX_LISTED_CELLS, 0),
-        "total": None if total is None else format_exact(total),
-        "total_error": None if error is None else format_above(error).text,
-        "rank": None if answer_estimate.rank is None else _format_rank(answer_estimate.rank),
-        "before": _loss_view(answer_estimate.before),
+        "readings": [_reading_view(reading) for reading in readings[:MAX_LISTED_CELLS]],
+        "more": max(len(readings) - MAX_LISTED_CELLS, 0),
+        "total": format_exact(numbers["total"]) if "total" in numbers else None,
+        "total_error": numbers["total error"].typeset if "total error" in numbers else None,
+        "rank": format_exact(numbers["rank"]) if "rank" in numbers else None,
+        "before": _loss_view(shown_losses(answer_estimate.before)),
     }
 
 
 def _claim_fields(answer_estimate: Estimate) -> dict[str, Any]:
-    """In which sense nothing would have been better, and what else the reader must know."""
+    """In which sense nothing would have been better, and whether a mechanism can be made to show it."""
     is_best = answer_estimate.claim.startswith("optimal:")
     return {
         "verdict": SAME_VERDICT if is_best else NO_CLAIM_VERDICT,
-        "claim": f"{answer_estimate.claim[:1].upper()}{answer_estimate.claim[1:]}.",
         "best": is_best,
-        "remark": answer_estimate.remark.replace("--grid", "the number of points"),
         "tailored": can_tailor(answer_estimate),
     }
 
 
 def _reader_fields(reader: Reader, answer: Answer, form: ReadingForm) -> dict[str, Any]:
     """The reader in words, and the prior and the loss as they can be dragged."""
+    prior_name = "the reader's own weights" if form.prior in ("weights", "file") else None
+    sentence = reader_sentence(reader, prior_name, form.parse_loss().name).typeset
     return {
         "points": reader.axis.size,
-        "reader": _reader_sentence(reader, form),
+        "reader": f"{sentence[:1].upper()}{sentence[1:]}.",
         "legality": legality(reader),
         "bars": editors.prior_bars(reader),
         "drawing": editors.loss_points(answer, form),
@@ -191,7 +195,7 @@ def overall_losses(answer: Answer, form: ReadingForm, explicit_prior: Prior | No
     answer_estimate = estimate.read_answer(
         answer, reader, form.parse_coverage(), form.cell or None, effort=SEARCH_EFFORT
     )
-    if reader is None or not isinstance(answer.mechanism, LatticeMechanism):
+    if reader is None or answer.mechanism.lattice is None:
         return OverallLosses(before=None, words="Only a lattice number has a reading for each answer.", remap=None)
     if answer_estimate.every is None:
         return OverallLosses(before=None, words=TOO_MUCH_WORK, remap=None)
@@ -201,12 +205,12 @@ def overall_losses(answer: Answer, form: ReadingForm, explicit_prior: Prior | No
         if is_single
         else None
     )
-    return OverallLosses(before=_loss_view(answer_estimate.before), words=REMAP_CAPTION, remap=remap)
+    return OverallLosses(before=_loss_view(shown_losses(answer_estimate.before)), words=REMAP_CAPTION, remap=remap)
 
 
 def _needs_search(answer: Answer, reader: Reader) -> bool:
-    mechanism = answer.mechanism
-    return isinstance(mechanism, LatticeMechanism) and reader.axis.step == mechanism.unit and not reader.is_partial
+    lattice = answer.mechanism.lattice
+    return lattice is not None and reader.axis.step == lattice.unit and not reader.is_partial
 
 
 def can_tailor(answer_estimate: Estimate) -> bool:
@@ -228,13 +232,9 @@ def _charts(answer_estimate: Estimate, form: ReadingForm) -> dict[str, Chart]:
         picture = charts.cell_chart(answer_estimate, caption)
         return {} if picture is None else {"cells": picture}
     data = chart_data(answer_estimate, full_range=form.view == "whole", with_remap=False)
-    caption = f"Released {format_rounded(data.value)}, best read as {format_rounded(data.estimate)}"
-    low, high = (format_rounded(bound) for bound in data.interval)
-    belief_caption = (
-        f"{caption}; from {low} to {high} with probability {decimal(100 * form.parse_coverage(), 8)} % (the bar)."
-    )
+    (reading,) = shown_readings(answer_estimate)
     all_charts = {
-        "beliefs": charts.belief_chart(data, belief_caption),
+        "beliefs": charts.belief_chart(data, reading, _belief_caption(reading, form)),
         "costs": charts.cost_chart(
             answer_estimate,
             data,
@@ -246,83 +246,48 @@ def _charts(answer_estimate: Estimate, form: ReadingForm) -> dict[str, Chart]:
     return {name: picture for name, picture in all_charts.items() if picture is not None}
 
 
-def _reading_view(cell: str, reading: Reading) -> ReadingView:
-    low, high = reading.interval or (None, None)
+def _belief_caption(reading: ShownReading, form: ReadingForm) -> str:
+    assert reading.low is not None
+    assert reading.high is not None
+    return (
+        f"Released {reading.value.typeset}, best read as {reading.estimate.typeset}; from {reading.low.typeset} to "
+        f"{reading.high.typeset} with probability {coverage_text(form.parse_coverage())} (the bar)."
+    )
+
+
+def _reading_view(reading: ShownReading) -> ReadingView:
     return ReadingView(
-        cell=cell,
+        cell=reading.name,
         value=format_exact(reading.value),
         estimate=format_exact(reading.estimate),
-        low=None if low is None else format_exact(low),
-        high=None if high is None else format_exact(high),
-        unbiased=None if reading.unbiased in (None, reading.value) else format_exact(reading.unbiased),
+        low=None if reading.low is None else format_exact(reading.low),
+        high=None if reading.high is None else format_exact(reading.high),
+        unbiased=format_exact(reading.unbiased) if reading.unbiased and reading.has_other_unbiased else None,
         loss=_loss_view(reading.loss),
     )
 
 
-def _loss_view(expected_losses: ExpectedLosses | None) -> LossView | None:
-    if expected_losses is None:
+def _loss_view(losses: ShownLosses | None) -> LossView | None:
+    if losses is None:
         return None
     return LossView(
-        expected=format_exact(expected_losses.expected),
-        face_value=format_exact(expected_losses.face_value),
-        gain=format_exact(float(expected_losses.gain)),
+        expected=format_exact(losses.expected),
+        face_value=format_exact(losses.face_value),
+        gain=format_exact(losses.gain),
     )
-
-
-def _format_rank(rank: float) -> FormattedNumber:
-    """An upper bound on the rows on the wrong side."""
-    return FormattedNumber(text=format_above(rank).text, exact=format_exact(rank).exact)
-
-
-def format_exact(value: Number | int | float | None) -> FormattedNumber:
-    """A number and what it is exactly; of a double, and of what is too long to be read, what it is to some digits."""
-    assert value is not None
-    if isinstance(value, float):
-        text = "∞" if math.isinf(value) else format_rounded(value)
-        return FormattedNumber(text=text, exact=f"{value:.12g} (in double precision)")
-    if (
-        isinstance(value, Fraction)
-        and value.denominator.bit_length() + value.numerator.bit_length() > 4 * MAX_EXACT_CHARS
-    ):
-        return FormattedNumber(
-            text=format_rounded(value), exact=f"{decimal(value, 15)} (the first digits of a long fraction)"
-        )
-    formatted = format_number(value)
-    return (
-        formatted
-        if len(formatted.exact) <= MAX_EXACT_CHARS
-        else FormattedNumber(text=formatted.text, exact=f"{formatted.exact[:MAX_EXACT_CHARS]}…")
-    )
-
-
-def _reader_sentence(reader: Reader, form: ReadingForm) -> str:
-    value_range = f"{format_rounded(reader.axis.first)} to {format_rounded(reader.axis.last)}"
-    near_remark = ", those near the answer" if reader.is_partial else ""
-    prior = "the reader's own weights" if form.prior in ("weights", "file") else _shorten(reader.prior.name)
-    return (
-        f"Prior {prior} on {format_rounded(reader.axis.size)} values from {value_range}{near_remark}; loss "
-        f"{_shorten(form.parse_loss().name)}."
-    )
-
-
-def _shorten(name: str) -> str:
-    return name if len(name) <= 60 else f"{name[:57]}…"
 
 
 def legality(reader: Reader) -> LegalityView:
     """Decided exactly, with a witness in words where the loss is not legal."""
     loss, axis = reader.loss, reader.axis
-    if isinstance(loss, Linear) and loss.under != loss.over:
-        witness = (1, 0, 2) if axis.size > 2 else None
-    else:
-        witness = losses.legality(loss, axis.size).witness
+    witness = loss.legality(axis.size).witness
     if witness is None:
         words = "Legal: it depends on the distance from the truth alone, and does not fall as that grows."
         return LegalityView(legal=True, words=words, witness=None)
-    truth, nearer, farther = (format_rounded(axis.value(index)) for index in witness)
+    truth, nearer, farther = (quantity(axis.value(index)).typeset for index in witness)
     same = abs(witness[1] - witness[0]) == abs(witness[2] - witness[0])
     reason = "are equally far and cost differently" if same else "are nearer and farther, and the nearer costs more"
-    if reader.monotone:
+    if reader.loss.monotone:
         remark = "It still grows on each side of the truth in its own way, so the theorem's extension holds."
     else:
         remark = "It falls away from the truth, so the theorem says nothing of it."

@@ -13,17 +13,18 @@ from utmost.consumer.losses import Loss
 from utmost.consumer.priors import Prior
 from utmost.design.count_mechanism import remapped_channel
 from utmost.design.optimal import MAX_EXACT_REAL_POINTS, optimal
+from utmost.errors import InputError
 from utmost.exact import Level, Number
 from utmost.exact import epsilon as level_of
 from utmost.mechanisms import geometric
-from utmost.publish.release_model import Answer, LatticeMechanism
+from utmost.publish.release_model import Answer
+from utmost.reports.numbers import at_most, quantity
 from utmost.spaces import line
 from utmost.studio import charts
 from utmost.studio.charts import Chart
 from utmost.studio.consumer.forms import ReadingForm
-from utmost.studio.consumer.response_models import MAX_TAILORED_VALUES, can_tailor, format_exact, make_reader
-from utmost.studio.form_errors import FieldError
-from utmost.studio.number_format import FormattedNumber, format_above
+from utmost.studio.consumer.response_models import MAX_TAILORED_VALUES, can_tailor, make_reader
+from utmost.studio.number_format import FormattedNumber, format_exact
 
 MAX_DRAWN_VALUES = 24  # values whose mechanism is drawn
 
@@ -53,11 +54,10 @@ def tailor_mechanism(answer: Answer, form: ReadingForm, explicit_prior: Prior | 
     reader = make_reader(answer, form, explicit_prior)
     answer_estimate = estimate.read_answer(answer, reader, form.parse_coverage(), form.cell or None, effort=0)
     if reader is None or not can_tailor(answer_estimate):
-        raise FieldError(
-            "at_most", f"a mechanism is made for 2 to {MAX_TAILORED_VALUES} values of a count: narrow the range"
+        raise InputError(
+            f"a mechanism is made for 2 to {MAX_TAILORED_VALUES} values of a count: narrow the range", "at_most"
         )
-    assert isinstance(answer.mechanism, LatticeMechanism)
-    return compare_with_geometric(answer, answer.mechanism.epsilon, reader.prior, reader.loss)
+    return compare_with_geometric(answer, answer.epsilon, reader.prior, reader.loss)
 
 
 def compare_with_geometric(answer: Answer, epsilon: Fraction, prior: Prior, loss: Loss) -> TailoredMechanism:
@@ -70,10 +70,10 @@ def compare_with_geometric(answer: Answer, epsilon: Fraction, prior: Prior, loss
         query=answer.name,
         epsilon=str(epsilon),
         values=size,
-        geometric=format_exact(geometric_loss),
-        face_value=format_exact(face_value_loss),
-        tailored=format_exact(design.loss),
-        gap=_format_gap(design.certificate.gap),
+        geometric=format_exact(quantity(geometric_loss)),
+        face_value=format_exact(quantity(face_value_loss)),
+        tailored=format_exact(quantity(design.loss)),
+        gap=format_exact(at_most(design.certificate.gap)),
         equal=is_equal,
         words=_verdict(is_equal, design.loss, design.certificate.gap),
         remap=remap,
@@ -90,18 +90,14 @@ def _geometric_losses(consumer: Consumer, level: Level, size: int) -> tuple[Numb
     return readings.expected_loss, readings.face_value_loss, readings.remap.tolist()
 
 
-def _format_gap(gap: Number) -> FormattedNumber:
-    return FormattedNumber(text=format_above(gap).text, exact=format_exact(gap).exact)
-
-
 def _verdict(is_equal: bool | None, loss: Number, gap: Number) -> str:
     if is_equal:
         return "The same, decided exactly: no mechanism with this ε serves this reader better than the released one."
     if is_equal is None:
         return (
-            f"The same within {format_above(gap).text}: at so many values a loss with irrational α is "
+            f"The same within {at_most(gap).typeset}: at so many values a loss with irrational α is "
             "certified between two "
-            f"fractions that far apart, {format_above(loss, 12).text} at most."
+            f"fractions that far apart, {at_most(loss, 12).typeset} at most."
         )
     return "Not the same: this would contradict the theorem, and is a bug in utmost. Please report it."
 

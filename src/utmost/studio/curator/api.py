@@ -10,17 +10,18 @@ from fastapi import APIRouter, Query
 from fastapi import Path as InPath
 from pydantic import BaseModel, Field
 
+from utmost.errors import InputError
 from utmost.publish import execute, plans
-from utmost.publish import preview as plan_previews
+from utmost.reports.preview import describe as describe_preview
 from utmost.studio import data_folder
 from utmost.studio.charts import Chart
 from utmost.studio.curator import budgets, draft_preview, forms, plan_builder, release_view, tables
 from utmost.studio.curator.budgets import BudgetView, HistoryView, NewBudget
 from utmost.studio.curator.dependencies import SpendingDep, offer_owner
 from utmost.studio.curator.forms import PlanDraft
-from utmost.studio.curator.offers import AcceptedOffer, Offer, Outcome
+from utmost.studio.curator.release_offers import AcceptedOffer, Offer, Outcome
 from utmost.studio.data_folder import ReleaseFile
-from utmost.studio.form_errors import FieldError, Problem, errors_for_field
+from utmost.studio.form_errors import Problem, errors_for_field
 from utmost.studio.settings import Settings
 from utmost.studio.state import SettingsDep, VisitorDep
 
@@ -97,13 +98,13 @@ def draft(
     if release:
         text = spending.plan_text(release)
         if text is None:
-            raise FieldError("release", "release must be one whose plan is kept here, got another: open its plan")
+            raise InputError("release must be one whose plan is kept here, got another: open its plan", "release")
         return _draft_from_text(text, settings)
     if file:
         return _draft_from_text(_plan_text(file, settings), settings)
     view = tables.source_view(settings, location, table or None)
     if not view.columns:
-        raise FieldError("table", f"table must be one of {', '.join(view.tables[:20])}: name one")
+        raise InputError(f"table must be one of {', '.join(view.tables[:20])}: name one", "table")
     row_budgets = [
         budget_view.name
         for budget_view in budgets.budget_views(settings)
@@ -126,11 +127,11 @@ def _read_plan_file(path: Path) -> str:
     with path.open("rb") as stream:
         content = stream.read(plans.MAX_PLAN_BYTES + 1)
     if len(content) > plans.MAX_PLAN_BYTES:
-        raise FieldError("file", f"plan must be at most {plans.MAX_PLAN_BYTES >> 20} MiB, got a larger file")
+        raise InputError(f"plan must be at most {plans.MAX_PLAN_BYTES >> 20} MiB, got a larger file", "file")
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError:
-        raise FieldError("file", "plan must be UTF-8 text, got other bytes") from None
+        raise InputError("plan must be UTF-8 text, got other bytes", "file") from None
 
 
 def _draft_from_text(text: str, settings: Settings) -> PlanDraft:
@@ -150,7 +151,7 @@ def preview(settings: SettingsDep, document: PlanText) -> dict[str, Any]:
     """What a plan would cost and how good its answers would be, as utmost release --dry-run --json prints it."""
     plan = plan_builder.accept_plan(document.plan, settings)
     with plan_builder.errors_for_plan():
-        return plan_previews.preview_content(execute.preview(replace(plan, ledger=settings.ledger)))
+        return describe_preview(execute.preview(replace(plan, ledger=settings.ledger))).json
 
 
 @api.get("/budgets")
@@ -207,5 +208,4 @@ def release(settings: SettingsDep, spending: SpendingDep, file: ReleaseName) -> 
 @api.get("/releases/{file}/pictures/{number}")
 def picture(settings: SettingsDep, file: ReleaseName, number: Annotated[int, InPath(ge=0, le=999)]) -> Chart:
     """The picture of one answer of a release, by its index."""
-    with errors_for_field("file"):
-        return release_view.answer_chart(settings, file, number)
+    return release_view.answer_chart(settings, file, number)

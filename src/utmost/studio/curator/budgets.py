@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
 from utmost.errors import InputError
 from utmost.exact import rational
-from utmost.ledger import Budget, Ledger, json_output, open_ledger
-from utmost.studio.form_errors import FieldError
-from utmost.studio.number_format import format_rounded
+from utmost.ledger import Budget, Ledger, open_ledger
+from utmost.ledger.compositions import registry
+from utmost.reports.budget import charge_document, describe, protection_sentence
+from utmost.reports.numbers import Rounding, amount
 from utmost.studio.settings import Settings
 
-BUDGET_FIELDS = ("epsilon", "delta", "composition", "unit", "neighbours", "name")
+if TYPE_CHECKING:
+    CompositionName = str
+else:
+    CompositionName = Literal[*registry.names()]
 ShortText = Annotated[str, Field(max_length=1000)]
 
 
@@ -23,7 +27,7 @@ class NewBudget(BaseModel):
     name: str = Field(max_length=100, examples=["survey"])
     epsilon: ShortText = Field(description="Total ε for all releases, exactly", examples=["1"])
     delta: ShortText = Field(default="0", description="δ, with composition pld")
-    composition: Literal["pure", "pld"] = "pure"
+    composition: CompositionName = "pure"
     unit: ShortText = Field(default="row", description="row, or the column that names a person")
     neighbours: Literal["replace", "add-remove"] = "replace"
     remember: bool = Field(default=True, description="Give the same release of the same data again for free")
@@ -47,6 +51,11 @@ class BudgetView(BaseModel):
     chain: str | None
 
     @property
+    def composition_words(self) -> str:
+        """How charges add up."""
+        return registry.find(self.composition).words
+
+    @property
     def spent_share(self) -> float:
         """How much of it is spent, from 0 to 1."""
         return float(rational(self.spent) / rational(self.epsilon))
@@ -54,7 +63,7 @@ class BudgetView(BaseModel):
     @property
     def remaining(self) -> str:
         """The remaining ε, in few digits."""
-        return format_rounded(rational(self.left))
+        return amount(rational(self.left), Rounding.DOWN).typeset
 
 
 class CostView(BaseModel):
@@ -98,10 +107,15 @@ def budget_views(settings: Settings) -> list[BudgetView]:
         return [_budget_view(ledger, budget) for budget in budgets]
 
 
+def composition_choices() -> list[tuple[str, str]]:
+    """The ways to compose charges: name and label of each."""
+    return [(composition.name, f"{composition.name}: {composition.words}") for composition in registry.COMPOSITIONS]
+
+
 def budget_history(settings: Settings, name: str) -> HistoryView:
     """One budget and what was charged to it."""
     with open_ledger(settings.ledger, settings.folder) as ledger:
-        charges: list[Any] = [json_output.charge_content(charge) for charge in ledger.history(name)]
+        charges: list[Any] = [charge_document(charge) for charge in ledger.history(name)]
         return HistoryView(budget=_budget_view(ledger, ledger.budget(name)), charges=charges[::-1])
 
 
@@ -120,19 +134,11 @@ def open_budget_view(settings: Settings, new_budget: NewBudget) -> BudgetView:
         with open_ledger(settings.ledger, settings.folder) as ledger:
             return _budget_view(ledger, ledger.open(budget))
     except InputError as error:
-        raise FieldError(_error_field(str(error)), str(error)) from None
-
-
-def _error_field(message: str) -> str:
-    """The field that a refusal is about; what begins with budget or ledger is about the name."""
-    return next(
-        (field for field in BUDGET_FIELDS if message.startswith(field)),
-        "composition" if "accounting" in message else "name",
-    )
+        raise error.about(error.field if error.field in NewBudget.model_fields else "name") from None
 
 
 def _budget_view(ledger: Ledger, budget: Budget) -> BudgetView:
     return BudgetView(
-        **json_output.budget_content(budget, ledger.state(budget.name)),
-        protects=json_output.protection_sentence(budget),
+        **describe(budget, ledger.state(budget.name)).json,
+        protects=protection_sentence(budget),
     )

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import replace
 from fractions import Fraction
 from functools import cache, lru_cache
 from typing import Any
 
-from utmost.data.queries import Histogram
+from utmost.charts.export import VALUE_FORMAT
 from utmost.errors import InputError
 from utmost.publish import execute
 from utmost.publish.execute import PlannedAnswer
-from utmost.publish.mechanism_selection import PrivacySetting
 from utmost.publish.plans import QuerySpec
-from utmost.publish.preview import error_suffix
+from utmost.queries.privacy_setting import PrivacySetting
+from utmost.queries.query import Query
+from utmost.reports.numbers import amount
+from utmost.reports.preview import shown_error
 from utmost.studio import charts
 from utmost.studio.charts import Chart, VegaSpec
-from utmost.studio.number_format import format_above, format_rounded
 
 EPSILONS = (*(Fraction(digit, 1000) * 10**power for power in range(4) for digit in (1, 2, 5)), Fraction(10))
 CHART_HEIGHT = 120
@@ -25,9 +24,9 @@ LINE_NAMES = ("on average", "± 95 %")
 Curve = tuple[tuple[float, float, float], ...]  # ε, expected error, half of the 95 % interval
 
 
-def error_chart(query_spec: QuerySpec, answer: PlannedAnswer, kind: str, setting: PrivacySetting) -> Chart:
+def error_chart(query_spec: QuerySpec, answer: PlannedAnswer, setting: PrivacySetting) -> Chart:
     """The error over ε, and where this query is; `query_spec` has no step yet where one is found for an extra loss."""
-    suffix, point = error_suffix(answer.error, kind), _point(answer)
+    error, point = shown_error(answer.error), _point(answer)
     lines = [
         {"epsilon": epsilon, "error": error, "line": name}
         for epsilon, *errors in sorted({*curve(query_spec, setting), point})
@@ -35,13 +34,10 @@ def error_chart(query_spec: QuerySpec, answer: PlannedAnswer, kind: str, setting
         if error > 0  # the axis is logarithmic
     ]
     caption = (
-        f"At ε = {format_rounded(answer.spec.epsilon)} the noise is "
-        f"{format_rounded(answer.error.expected)}{suffix} on average (line), and "
-        f"within ±{format_above(answer.error.half_width).text}{suffix} in 95 % of cases (dashes), "
-        f"around {answer.error.target}."
-    )
-    if suffix == "/r":
-        caption += " Here r is the number of rows in the mean, which is not public."
+        f"At ε = {amount(answer.spec.epsilon).typeset} the noise is {error.expected.typeset} on average (line), and "
+        f"within ±{error.half_width.typeset} in 95 % of cases (dashes), around {answer.error.target}. "
+        f"{answer.error.note}"
+    ).rstrip()
     return charts.make_chart(
         _error_chart_spec(), caption, curve=lines, point=[{"epsilon": point[0], "error": point[1]}]
     )
@@ -49,34 +45,15 @@ def error_chart(query_spec: QuerySpec, answer: PlannedAnswer, kind: str, setting
 
 def curve(query_spec: QuerySpec, setting: PrivacySetting) -> Curve:
     """The errors at the ε of the axis; those at which there is no such law are left out."""
-    return _cached_curve(_CurveKey(query_spec), setting)
-
-
-class _CurveKey:
-    """What a query asks, whatever its name and its ε; of a histogram not its keys, on which its law does not depend."""
-
-    __slots__ = ("identity", "query_spec")
-
-    def __init__(self, query_spec: QuerySpec) -> None:
-        query = query_spec.query
-        self.identity: Hashable = (query, query_spec.extra_loss)
-        if isinstance(query, Histogram):
-            query, self.identity = Histogram({"": ("",)}, query.where), ("histogram", query.where)
-        self.query_spec = replace(query_spec, query=query)
-
-    def __hash__(self) -> int:
-        return hash(self.identity)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _CurveKey) and self.identity == other.identity
+    return _cached_curve(query_spec.query.same_error(), setting)
 
 
 @lru_cache(maxsize=512)
-def _cached_curve(key: _CurveKey, setting: PrivacySetting) -> Curve:
+def _cached_curve(query: Query, setting: PrivacySetting) -> Curve:
     points = []
     for epsilon in EPSILONS:
         try:
-            points.append(_point(execute.plan_answer(replace(key.query_spec, epsilon=epsilon), setting)))
+            points.append(_point(execute.plan_answer(QuerySpec("", epsilon, query), setting)))
         except InputError:
             continue
     return tuple(points)
@@ -105,4 +82,4 @@ def _error_chart_spec() -> VegaSpec:
 def _log_axis() -> Any:
     import altair as alt
 
-    return alt.Axis(grid=True, gridColor="var(--grid)", domain=False, ticks=False, tickCount=4, format="~g")
+    return alt.Axis(grid=True, gridColor="var(--grid)", domain=False, ticks=False, tickCount=4, format=VALUE_FORMAT)

@@ -10,16 +10,26 @@ from pydantic import BaseModel, Field
 from utmost.data.table import Table
 from utmost.errors import BudgetError, InputError
 from utmost.ledger import open_ledger
-from utmost.publish import execute, plan_writer, plans, preview
+from utmost.publish import execute, plan_writer
 from utmost.publish.execute import PlanCheck
-from utmost.publish.mechanism_selection import PrivacySetting
 from utmost.publish.plans import Plan
+from utmost.queries.privacy_setting import PrivacySetting
+from utmost.reports.numbers import amount
+from utmost.reports.preview import (
+    BudgetOutlook,
+    cost_paragraph,
+    grid_step,
+    part_remarks,
+    plan_remarks,
+    shown_error,
+    units_paragraph,
+)
 from utmost.studio.charts import Chart
 from utmost.studio.curator import charts, plan_builder, tables
 from utmost.studio.curator.forms import PlanDraft
 from utmost.studio.curator.plan_builder import PLAN_FIELDS, problem_from_plan_error
 from utmost.studio.form_errors import Problem, one_line
-from utmost.studio.number_format import FormattedNumber, format_above, format_number, format_rounded
+from utmost.studio.number_format import FormattedNumber
 from utmost.studio.settings import Settings
 
 
@@ -32,7 +42,7 @@ class QueryPreview(BaseModel):
     sensitivity: int = Field(description="How far one unit can move the answer, in steps of its lattice")
     expected: FormattedNumber = Field(description="Expected absolute error of the noise alone")
     half_width: FormattedNumber = Field(description="The noise is within ± this in 95 % of cases")
-    behind: str = Field(description="/r: to be divided by the number of rows; rows: of rank")
+    behind: str = Field(description="/ rows: to be divided by the number of rows; rows: of rank")
     optimal: str = Field(description="In which sense no mechanism is better")
     step: str | None
     picture: Chart
@@ -128,8 +138,8 @@ def _check_query_plan(k: int, plan: Plan | None, table: Table, problems: list[Pr
     try:
         return execute.check_plan(plan, table)
     except InputError as error:
-        form_fields = {name: f"queries.{k}.{name}" for name in plan_builder.QUERY_FIELDS}
-        problem = problem_from_plan_error(error, {**PLAN_FIELDS, **form_fields}, f"queries.{k}.name")
+        form_fields = PLAN_FIELDS | plan_builder.query_form_fields(k)
+        problem = problem_from_plan_error(error, form_fields, f"queries.{k}.name")
         problems += [] if problem in problems else [problem]
         return None
 
@@ -139,18 +149,18 @@ def _query_preview(plan: Plan | None, check: PlanCheck | None) -> QueryPreview |
     if plan is None or check is None:
         return None
     answer = check.planned_answers[0]
-    kind = plans.QUERY_KINDS[type(answer.spec.query)]
+    error = shown_error(answer.error)
     return QueryPreview(
         name=answer.spec.name,
-        kind=kind,
-        epsilon=format_number(answer.spec.epsilon),
+        kind=answer.spec.query.kind,
+        epsilon=FormattedNumber.of(amount(answer.spec.epsilon)),
         sensitivity=answer.law.sensitivity,
-        expected=format_number(answer.error.expected),
-        half_width=format_above(answer.error.half_width),
-        behind=preview.error_suffix(answer.error, kind),
+        expected=FormattedNumber.of(replace(error.expected, suffix="")),
+        half_width=FormattedNumber.of(replace(error.half_width, suffix="")),
+        behind=answer.error.suffix,
         optimal=answer.law.optimal,
-        step=preview.grid_step(answer),
-        picture=charts.error_chart(plan.queries[0], answer, kind, check.setting),
+        step=grid_step(answer),
+        picture=charts.error_chart(plan.queries[0], answer, check.setting),
     )
 
 
@@ -164,29 +174,34 @@ def _add_costs(
         if plan_preview.budget
         else _LedgerOutlook()
     )
-    cost = None if plan_check is None else plan_check.plan.epsilon
-    amounts = {
-        "cost": cost,
-        "takes": outlook.takes,
-        "limit": outlook.limit,
-        "spent": outlook.spent,
-        "left": outlook.left,
-    }
-    amounts |= {"after": outlook.after, "price": cost if outlook.takes is None else outlook.takes}
-    formatted = {name: None if value is None else format_number(value) for name, value in amounts.items()}
+    formatted = _format_amounts(None if plan_check is None else plan_check.plan.epsilon, outlook)
     plan_preview = plan_preview.model_copy(
         update={**formatted, "problems": problems, "free": outlook.free, "short": outlook.short}
     )
     if plan is None or plan_check is None:
         return plan_preview
     remarks = [
-        *preview.error_remarks(plan_check.planned_answers, plan_check.setting, {}),
-        *preview.part_remarks(plan_check.part_adds_up),
+        *plan_remarks(plan_check.planned_answers, plan_check.setting, {}),
+        *part_remarks(plan_check.part_adds_up),
     ]
     cost_sentence = _cost_sentence(plan_check.plan.epsilon, outlook, plan_preview.budget)
     return plan_preview.model_copy(
         update={"plan": plan_writer.write_plan(plan), "words": cost_sentence, "remarks": remarks}
     )
+
+
+def _format_amounts(cost: Fraction | None, outlook: _LedgerOutlook) -> dict[str, FormattedNumber | None]:
+    """The cost of a plan and the amounts of its budget, by their names in a preview."""
+    amounts = {
+        "cost": cost,
+        "takes": outlook.takes,
+        "price": cost if outlook.takes is None else outlook.takes,
+        "limit": outlook.limit,
+        "spent": outlook.spent,
+        "left": outlook.left,
+        "after": outlook.after,
+    }
+    return {name: None if value is None else FormattedNumber.of(amount(value)) for name, value in amounts.items()}
 
 
 def _ledger_outlook(
@@ -214,18 +229,13 @@ def _ledger_outlook(
 
 
 def _protection_sentence(setting: PrivacySetting) -> str:
-    unit_count = "not public" if setting.units is None else f"{setting.units}, public"
-    return f"Protects {setting.unit}. Number of units: {unit_count}."
+    return f"Protects {setting.unit}. Number of units: {units_paragraph(setting).typeset}."
 
 
 def _cost_sentence(cost: Fraction, outlook: _LedgerOutlook, budget: str) -> str:
-    if outlook.free:
-        return "Nothing: the ledger remembers this release, and gives the same answers again."
-    if outlook.takes is None or outlook.left is None:
-        return f"ε {format_rounded(cost)}." + ("" if budget else " Choose a budget to charge.")
-    remark = (
-        ""
-        if outlook.takes == cost
-        else f" By itself the plan tells {format_rounded(cost)}; with earlier releases, less."
-    )
-    return f"ε {format_rounded(outlook.takes)} of the {format_rounded(outlook.left)} that {budget} has left.{remark}"
+    if not budget:
+        return f"ε {amount(cost).typeset}. Choose a budget to charge."
+    words = cost_paragraph(
+        BudgetOutlook(cost, budget, outlook.spent, outlook.left, outlook.after, outlook.free)
+    ).typeset
+    return f"{words[:1].upper()}{words[1:]}." if outlook.free else f"{words}."

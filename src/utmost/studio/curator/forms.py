@@ -7,13 +7,14 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
-from utmost.data.queries import Count, Histogram, Quantile
+from utmost.errors import InputError
 from utmost.publish import plan_writer
-from utmost.publish.plans import QUERY_KINDS, Plan, QuerySpec
+from utmost.publish.plans import Plan, QuerySpec
+from utmost.queries import registry
 from utmost.studio.curator import key_parser
-from utmost.studio.form_errors import FieldError, one_line
+from utmost.studio.form_errors import one_line
 
 if TYPE_CHECKING:
     from utmost.studio.curator.tables import SourceView
@@ -25,7 +26,6 @@ FIELD_PATTERN = re.compile(r"[a-z_]+(\.(\d{1,3}|[a-z_]+)){0,4}")
 
 ShortText = Annotated[str, Field(max_length=300)]
 LongText = Annotated[str, Field(max_length=20_000)]
-QueryKindName = Literal["count", "histogram", "sum", "mean", "quantile"]
 ColumnKindName = Literal["integer", "number", "text", "truth", "date", "time"]
 
 
@@ -40,21 +40,42 @@ class KeyColumn(_FormModel):
     values: LongText = Field(default="", examples=["1..7"])
 
 
-class QueryDraft(_FormModel):
-    """One query, as it was typed. What does not belong to its kind is left aside."""
+class QueryBase(_FormModel):
+    """What every query has. The fields of the kinds are there too: see `query_model`."""
 
     name: ShortText = ""
-    kind: QueryKindName = "count"
+    kind: str = "count"
     where: LongText = Field(default="", examples=["vote = 1"])
-    column: ShortText = ""
-    low: ShortText = ""
-    high: ShortText = ""
-    step: ShortText = ""
-    extra_loss: ShortText = Field(default="", description="Instead of a step: the loss that rounding may add")
-    nulls: ShortText = Field(default="drop", description="drop, or the number that stands in for a missing one")
-    probability: ShortText = "1/2"
-    keys: list[KeyColumn] = Field(default=[], max_length=MAX_KEY_COLUMNS)
     epsilon: ShortText = Field(default="0.1", description="A decimal or a fraction, exactly", examples=["0.1", "1/3"])
+
+    def text(self, field: str) -> str:
+        """What was typed into a field."""
+        text: str = getattr(self, field)
+        return text
+
+    def key_columns(self, field: str) -> list[KeyColumn]:
+        """The columns and values of a field for keys, without blank ones."""
+        keys: list[KeyColumn] = getattr(self, field)
+        return [key for key in keys if key.column or key.values.strip()]
+
+
+def query_model() -> type[QueryBase]:
+    """The form of a query with a choice for each kind that is registered now, and the fields of all of them."""
+    fields: dict[str, Any] = {"kind": (Literal[tuple(registry.QUERY_KINDS)], "count")}
+    for field in registry.query_fields().values():
+        if field.input == "keys":
+            fields[field.name] = (list[KeyColumn], Field(default=[], max_length=MAX_KEY_COLUMNS))
+        else:
+            fields[field.name] = (ShortText, Field(default=field.default, description=field.description or None))
+    doc = "One query, as it was typed. What does not belong to its kind is left aside."
+    model: type[QueryBase] = create_model("QueryDraft", __base__=QueryBase, __module__=__name__, __doc__=doc, **fields)
+    return model
+
+
+if TYPE_CHECKING:
+    QueryDraft = QueryBase
+else:
+    QueryDraft = query_model()
 
 
 class DeclaredColumn(_FormModel):
@@ -95,13 +116,15 @@ def parse_form(pairs: Iterable[tuple[str, str]]) -> PlanDraft:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         field = ".".join(str(key) for key in first["loc"])
-        raise FieldError(field, one_line(f"{field}: {first['msg']}")) from None
+        raise InputError(one_line(f"{field}: {first['msg']}"), field) from None
 
 
 def _without_blanks(draft: PlanDraft) -> PlanDraft:
     """The same without the rows for keys that were left empty: the form has room for one more whenever it is shown."""
     for query in draft.queries:
-        query.keys = [key for key in query.keys if key.column or key.values]
+        for field in registry.query_fields().values():
+            if field.input == "keys":
+                setattr(query, field.name, query.key_columns(field.name))
     return draft
 
 
@@ -132,7 +155,7 @@ def blank_draft(view: SourceView, budget: str = "") -> PlanDraft:
 def draft_from_plan(plan: Plan, view: SourceView) -> PlanDraft:
     """The form filled in with a plan. Columns of a CSV file that it does not declare are as they were found."""
     if len(plan.queries) > MAX_QUERIES:
-        raise FieldError("plan", f"plan must have at most {MAX_QUERIES} queries for the form, got {len(plan.queries)}")
+        raise InputError(f"plan must have at most {MAX_QUERIES} queries for the form, got {len(plan.queries)}", "plan")
     unit, part, source = plan.unit, plan.part, plan.source
     kinds = {column.name: source.columns.get(column.name, column.kind) for column in view.columns if column.found}
     columns: Any = [{"name": name, "kind": kind} for name, kind in kinds.items()]
@@ -155,21 +178,17 @@ def draft_from_plan(plan: Plan, view: SourceView) -> PlanDraft:
 
 
 def _query_draft(query_spec: QuerySpec) -> QueryDraft:
-    query, extra_loss = query_spec.query, query_spec.extra_loss
-    fields: dict[str, Any] = {"name": query_spec.name, "kind": QUERY_KINDS[type(query)], "where": query.where or ""}
+    query = query_spec.query
+    fields: dict[str, Any] = {"name": query_spec.name, "kind": query.kind, "where": query.where or ""}
     fields["epsilon"] = _number_text(query_spec.epsilon)
-    if isinstance(query, Histogram):
-        fields["keys"] = [
-            KeyColumn(column=column, values=key_parser.keys_text(values)) for column, values in query.keys.items()
-        ]
-    elif not isinstance(query, Count):
-        grid = query.grid
-        fields |= {"column": query.column, "low": _number_text(grid.low), "high": _number_text(grid.high)}
-        fields |= {"step": _number_text(grid.step)} if extra_loss is None else {"extra_loss": _number_text(extra_loss)}
-        fields["nulls"] = "drop" if query.nulls is None else _number_text(query.nulls)
-        if isinstance(query, Quantile):
-            fields["probability"] = _number_text(query.probability)
-    return QueryDraft(**fields)
+    return QueryDraft(**fields, **{name: _draft_value(value) for name, value in query.plan_entries().items()})
+
+
+def _draft_value(value: Any) -> Any:
+    """An entry of a plan as the form has it."""
+    if isinstance(value, dict):
+        return [KeyColumn(column=column, values=key_parser.keys_text(keys)) for column, keys in value.items()]
+    return _number_text(value) if isinstance(value, Fraction) else value
 
 
 def _number_text(value: Fraction) -> str:

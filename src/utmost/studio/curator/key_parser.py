@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 
+from utmost.data.cells import MAX_CELLS
 from utmost.data.column_kinds import ColumnKind
-from utmost.data.queries import MAX_HISTOGRAM_CELLS, Key
+from utmost.data.selection import Key
 from utmost.errors import InputError
 
 VALUE_PATTERN = re.compile(r'\s*(?:"((?:[^"]|"")*)"|([^,\n]*?))\s*(?:[,\n]|\Z)')
@@ -23,12 +24,14 @@ def parse_keys(text: str, kind: ColumnKind, name: str) -> list[Key]:
     ([1, 2, 3, 7], ['north', 'south, far'])
     """
     if kind not in _KEY_PARSERS:
-        raise InputError(f"{name} must be of integers, texts, truths or dates, got a column of kind {kind}: use where")
+        raise InputError(
+            f"{name} must be of integers, texts, truths or dates, got a column of kind {kind}", name, "use where"
+        )
     keys: list[Key] = []
     for value in _split_values(text):
         keys.extend(_KEY_PARSERS[kind](value, name))
-        if len(keys) > MAX_HISTOGRAM_CELLS:
-            raise InputError(f"{name} must be at most {MAX_HISTOGRAM_CELLS} values, got more: list fewer")
+        if len(keys) > MAX_CELLS:
+            raise InputError(f"{name} must be at most {MAX_CELLS} values, got more", name, "list fewer")
     return keys
 
 
@@ -49,7 +52,9 @@ def _split_values(text: str) -> Iterator[str]:
     while position < len(lines):
         match = VALUE_PATTERN.match(lines, position)
         if match is None:
-            raise InputError("keys must be values with commas between them, texts with a comma in double quotes")
+            raise InputError(
+                "keys must be values with commas between them, texts with a comma in double quotes", "keys"
+            )
         position = match.end()
         quoted, plain = match.groups()
         if quoted is not None:
@@ -62,11 +67,11 @@ def _parse_integers(value: str, name: str) -> Sequence[Key]:
     bounds = RANGE_PATTERN.fullmatch(value)
     if bounds is not None:
         low, high = int(bounds[1]), int(bounds[2])
-        if low > high or high - low >= MAX_HISTOGRAM_CELLS:
-            raise InputError(f"{name} must run upwards over at most {MAX_HISTOGRAM_CELLS} values, as in 1..7")
+        if low > high or high - low >= MAX_CELLS:
+            raise InputError(f"{name} must run upwards over at most {MAX_CELLS} values, as in 1..7", name)
         return range(low, high + 1)
     if INTEGER_PATTERN.fullmatch(value) is None:
-        raise InputError(f'{name} must be whole numbers such as 1, 2, 5..9, got "{value[:40]}"')
+        raise InputError(f'{name} must be whole numbers such as 1, 2, 5..9, got "{value[:40]}"', name)
     return [int(value)]
 
 
@@ -76,7 +81,7 @@ def _parse_text(value: str, _: str) -> Sequence[Key]:
 
 def _parse_truth(value: str, name: str) -> Sequence[Key]:
     if value.lower() not in TRUTH_VALUES:
-        raise InputError(f'{name} must be true or false, got "{value[:40]}"')
+        raise InputError(f'{name} must be true or false, got "{value[:40]}"', name)
     return [TRUTH_VALUES[value.lower()]]
 
 
@@ -84,7 +89,7 @@ def _parse_date(value: str, name: str) -> Sequence[Key]:
     try:
         return [date.fromisoformat(value)]
     except ValueError:
-        raise InputError(f'{name} must be dates such as 2020-01-31, got "{value[:40]}"') from None
+        raise InputError(f'{name} must be dates such as 2020-01-31, got "{value[:40]}"', name) from None
 
 
 _KEY_PARSERS: dict[ColumnKind, Callable[[str, str], Sequence[Key]]] = {

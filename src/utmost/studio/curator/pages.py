@@ -10,16 +10,18 @@ from fastapi.responses import FileResponse, HTMLResponse, PlainTextResponse, Red
 from starlette.requests import Request
 from starlette.responses import Response
 
+from utmost.data.column_kinds import ColumnKind
 from utmost.errors import InputError
 from utmost.publish import plans
+from utmost.queries import registry
 from utmost.studio import data_folder
 from utmost.studio.curator import api, budgets, draft_preview, plan_builder, tables
 from utmost.studio.curator.budgets import NewBudget
 from utmost.studio.curator.dependencies import FormPairs, PostedForm, SpendingDep, offer_owner
 from utmost.studio.curator.forms import MAX_QUERIES, PlanDraft, QueryDraft, parse_form
-from utmost.studio.curator.offers import AcceptedOffer
+from utmost.studio.curator.release_offers import AcceptedOffer
 from utmost.studio.curator.spending import SpendingService
-from utmost.studio.form_errors import FieldError, Problem, Refusal, problem_from_error
+from utmost.studio.form_errors import Problem, Refusal, problem_from_error
 from utmost.studio.rendering import render_page
 from utmost.studio.sessions import Visitor
 from utmost.studio.settings import Settings
@@ -42,9 +44,15 @@ def source_page(
 ) -> HTMLResponse:
     """The columns of one table."""
     source = api.source(settings, location, table)
+    json_address = _add_page_query("/api/curator/source", request)
     return render_page(
-        request, "curator/source.html", json_address=_add_page_query("/api/curator/source", request), source=source
+        request, "curator/source.html", json_address=json_address, source=source, query_kinds=_query_kinds
     )
+
+
+def _query_kinds(column_kind: str) -> str:
+    """The kinds of queries that a column can be used in, as the page lists them."""
+    return ", ".join(f"{name}s" for name in registry.kinds_of_column(ColumnKind(column_kind))) or "nothing"
 
 
 @pages.get("/plan")
@@ -102,6 +110,9 @@ def _plan_form_page(
         preview=preview,
         source=tables.source_view(settings, draft.location, draft.table or None),
         budgets=budgets.budget_views(settings),
+        kind_names=list(registry.QUERY_KINDS),
+        query_fields=list(registry.query_fields().values()),
+        kinds_with_field=registry.kinds_with_field,
         errors=defaultdict(str, {problem.field or "": problem.message for problem in reversed(shown_problems)}),
         quiet=quiet or bool(problems),  # the problems shown stay until something changes
         **{"new_name": "", "new_epsilon": "1", **data},
@@ -115,7 +126,7 @@ def _open_budget(request: Request, settings: Settings, draft: PlanDraft, fields:
     try:
         new_budget = NewBudget(name=name, epsilon=epsilon, unit=unit, neighbours=draft.neighbours)
         draft = draft.model_copy(update={"budget": budgets.open_budget_view(settings, new_budget).name})
-    except FieldError as error:
+    except InputError as error:
         field = "new_epsilon" if error.field == "epsilon" else "new_name"
         return _plan_form_page(
             request, settings, draft, [Problem(field=field, message=str(error))], new_name=name, new_epsilon=epsilon
@@ -224,7 +235,7 @@ def post_budget(request: Request, settings: SettingsDep, pairs: PostedForm) -> R
     new_budget = _parse_new_budget(pairs)
     try:
         budget = budgets.open_budget_view(settings, new_budget)
-    except FieldError as error:
+    except InputError as error:
         return _budgets_page(request, settings, new_budget, Problem(field=error.field, message=str(error)))
     from urllib.parse import urlencode
 
@@ -240,11 +251,12 @@ def _parse_new_budget(pairs: FormPairs) -> NewBudget:
         return NewBudget.model_validate({"name": "", "epsilon": "", **fields, "remember": "remember" in fields})
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        raise FieldError(str(first["loc"][0]), f"{first['loc'][0]}: {first['msg']}") from None
+        raise InputError(f"{first['loc'][0]}: {first['msg']}", str(first["loc"][0])) from None
 
 
 def _budgets_page(request: Request, settings: Settings, new_budget: NewBudget, problem: Problem | None) -> HTMLResponse:
     data: dict[str, Any] = {"budgets": budgets.budget_views(settings), "new_budget": new_budget}
+    data["compositions"] = budgets.composition_choices()
     return render_page(request, "curator/budgets.html", json_address="/api/curator/budgets", problem=problem, **data)
 
 

@@ -5,8 +5,7 @@ The studio decides where a plan's charge goes and where its release is written: 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,28 +18,25 @@ from utmost.errors import BudgetError, InputError
 from utmost.exact import integer
 from utmost.publish import plans
 from utmost.publish.plans import DEFAULT_LEDGER, Plan
+from utmost.queries import registry
 from utmost.studio.curator import key_parser, tables
-from utmost.studio.curator.forms import PlanDraft, QueryDraft
-from utmost.studio.form_errors import FieldError, Problem, errors_for_field, one_line
+from utmost.studio.curator.forms import KeyColumn, PlanDraft, QueryDraft
+from utmost.studio.form_errors import Problem, errors_for_field, one_line
 from utmost.studio.settings import Settings
 
-QUERY_PREFIX_PATTERN = re.compile(r'(?:query "(?:[^"\\]|\\.)*"|query \d+|\[\w+\])(?:, \w+)?: ?')
-PLAN_FIELDS = {"unit": "protects", "source": "location", "part": "part_column", "name": "budget"}
-QUERY_FIELDS = (
-    "name",
-    "kind",
-    "where",
-    "column",
-    "low",
-    "high",
-    "step",
-    "extra_loss",
-    "nulls",
-    "probability",
-    "keys",
-    "epsilon",
-)
-NUMBER_FIELDS = ("low", "high", "step", "extra_loss", "probability", "nulls")
+PLAN_FIELDS = {
+    "name": "budget",
+    "part": "part_column",
+    "part.equals": "part_equals",
+    "source": "location",
+    "source.columns": "columns",
+    "source.fingerprint": "fingerprint",
+    "source.table": "table",
+    "unit": "protects",
+    "unit.column": "person",
+    "unit.groups": "bound",
+    "unit.rows": "bound",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +62,9 @@ def accept_plan(text: str, settings: Settings) -> Plan:
     with errors_for_plan():
         plan = plans.parse_plan(text, settings.folder)
         if plan.output is not None:
-            raise InputError("output must be left out: the studio writes releases to its own folder")
+            raise InputError("output must be left out: the studio writes releases to its own folder", "output")
         if plan.ledger not in (DEFAULT_LEDGER, ledger_without_password(settings)):
-            raise InputError("ledger must be left out: the studio charges its own")
+            raise InputError("ledger must be left out: the studio charges its own", "ledger")
         tables.check_source(plan.source, settings)
     return replace(plan, ledger=ledger_without_password(settings))
 
@@ -81,7 +77,7 @@ def errors_for_plan() -> Iterator[None]:
     except BudgetError:
         raise
     except InputError as error:
-        raise FieldError("plan", str(error)) from None
+        raise error.about("plan") from None
 
 
 def build_plan(draft: PlanDraft, table: Table, settings: Settings) -> BuiltPlan:
@@ -121,13 +117,13 @@ def _single_query_plan(
     problems: list[Problem],
 ) -> Plan | None:
     """The plan with this query alone; None, and why, where it is wrong."""
-    form_fields = {name: f"queries.{k}.{name}" for name in QUERY_FIELDS} | PLAN_FIELDS | {"name": f"queries.{k}.name"}
+    form_fields = PLAN_FIELDS | query_form_fields(k)
     try:
         query_fields = _query_fields(query, table)
         if plan_fields is None:
             return None
         plan = plans.plan_from_mapping({**plan_fields, "query": [query_fields]}, settings.folder)
-        table.check(plan.queries[0].query, plan.unit, plan.part)
+        plan.queries[0].query.check(table, plan.unit, plan.part)
     except InputError as error:
         problem = problem_from_plan_error(error, form_fields, f"queries.{k}.name")
         problems += [] if problem in problems else [problem]
@@ -135,17 +131,19 @@ def _single_query_plan(
     return plan
 
 
+def query_form_fields(k: int) -> dict[str, str]:
+    """The fields of the form that stand for the keys of a query."""
+    return {name: f"queries.{k}.{name}" for name in QueryDraft.model_fields}
+
+
 def problem_from_plan_error(error: InputError, form_fields: Mapping[str, str], default: str = "") -> Problem:
-    """What is wrong, beside the field that its message begins with."""
-    message = QUERY_PREFIX_PATTERN.sub("", one_line(str(error)), count=1)
-    if isinstance(error, FieldError):
-        return Problem(field=form_fields.get(error.field, error.field), message=message)
-    match = re.match(r"[a-z_]+", message)
-    first_word = "" if match is None else match[0]
-    return Problem(
-        field=form_fields.get(first_word, first_word if first_word in PlanDraft.model_fields else default),
-        message=message,
-    )
+    """What is wrong, beside the field of the form that stands for the key of the plan; the query is not named."""
+    key = error.field or ""
+    while key:
+        if key in form_fields or key in PlanDraft.model_fields:
+            return Problem(field=form_fields.get(key, key), message=one_line(error.text))
+        key = key.rpartition(".")[0]
+    return Problem(field=default, message=one_line(error.text))
 
 
 def _plan_without_queries(draft: PlanDraft, table: Table, settings: Settings) -> dict[str, Any]:
@@ -183,22 +181,24 @@ def _unit_fields(draft: PlanDraft) -> dict[str, Any]:
     if draft.protects == "row":
         return {}
     if not draft.person:
-        raise FieldError("person", "person must be the column that names persons: choose one")
+        raise InputError("person must be the column that names persons: choose one", "person")
     with errors_for_field("bound"):
         return {"column": draft.person, draft.keeps: integer(draft.bound, "bound")}
 
 
 def _part_value(draft: PlanDraft, table: Table) -> Any:
+    with errors_for_field("part_column"):
+        kind = _column_kind(table, draft.part_column)
     with errors_for_field("part_equals"):
-        values = key_parser.parse_keys(draft.part_equals, _column_kind(table, draft.part_column), "part")
+        values = key_parser.parse_keys(draft.part_equals, kind, "part")
         if len(values) != 1:
-            raise InputError(f"part must be one value, got {len(values)}: name the value that its rows have")
+            raise InputError(f"part must be one value, got {len(values)}", "part", "name the value that its rows have")
         return values[0]
 
 
 def _column_kind(table: Table, column: str) -> ColumnKind:
     if column not in table.kinds:
-        raise InputError(f'column must be one of the table, got "{column[:60]}": choose one')
+        raise InputError(f'column must be one of the table, got "{column[:60]}"', "column", "choose one")
     return table.kinds[column]
 
 
@@ -206,18 +206,17 @@ def _query_fields(query: QueryDraft, table: Table) -> dict[str, Any]:
     """One query, as TOML has it: only what belongs to its kind and was filled in."""
     query_fields: dict[str, Any] = _strip_nonempty({"where": query.where, "epsilon": query.epsilon})
     query_fields |= {"name": query.name.strip(), "kind": query.kind}
-    if query.kind == "histogram":
-        keys = [key for key in query.keys if key.column or key.values.strip()]
-        query_fields["keys"] = {
-            key.column: key_parser.parse_keys(key.values, _column_kind(table, key.column), "keys") for key in keys
-        }
-    elif query.kind != "count":
-        query_fields |= _strip_nonempty({name: getattr(query, name) for name in ("column", *NUMBER_FIELDS)})
-        if query.kind == "quantile":
-            query_fields.pop("extra_loss", None)
+    for field in registry.QUERY_KINDS[query.kind].fields:
+        if field.input == "keys":
+            query_fields[field.name] = _key_values(query.key_columns(field.name), field.name, table)
         else:
-            query_fields.pop("probability", None)
+            query_fields |= _strip_nonempty({field.name: query.text(field.name)})
     return query_fields
+
+
+def _key_values(keys: Sequence[KeyColumn], field: str, table: Table) -> dict[str, Any]:
+    """The public values of each column."""
+    return {key.column: key_parser.parse_keys(key.values, _column_kind(table, key.column), field) for key in keys}
 
 
 def _keep_used_columns(plan: Plan, table: Table) -> Plan:
@@ -226,6 +225,6 @@ def _keep_used_columns(plan: Plan, table: Table) -> Plan:
         return plan
     used: set[str] = set()
     for query_spec in plan.queries:
-        used |= set(table.used_columns(query_spec.query, plan.unit, plan.part))
+        used |= query_spec.query.used_columns(plan.unit, plan.part)
     columns = {name: kind for name, kind in plan.source.columns.items() if name in used}
     return replace(plan, source=replace(plan.source, columns=columns))

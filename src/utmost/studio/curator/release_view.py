@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from functools import cache
 from typing import Any
 
 from pydantic import BaseModel, Field
 
+from utmost.charts.export import VALUE_FORMAT
+from utmost.errors import InputError
 from utmost.exact import epsilon as level_of
-from utmost.publish import preview, release_file
-from utmost.publish.answer_error import noise_remark
-from utmost.publish.estimate import cell_names
-from utmost.publish.release_model import Answer, LatticeMechanism, Release
+from utmost.exact import number
+from utmost.publish import release_file
+from utmost.publish.release_model import Answer, Release
+from utmost.queries.answer_error import noise_remark
+from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
+from utmost.reports.numbers import at_most, quantity
+from utmost.reports.release import VALUE_DIGITS, error_remarks
 from utmost.studio import charts, data_folder
 from utmost.studio.charts import Chart, VegaSpec
-from utmost.studio.form_errors import FieldError
-from utmost.studio.number_format import format_above, format_rounded
+from utmost.studio.form_errors import errors_for_field
+from utmost.studio.number_format import FormattedNumber
 from utmost.studio.settings import Settings
 
 MAX_BARS = 60
@@ -29,7 +33,7 @@ class CellView(BaseModel):
     """A cell of a histogram."""
 
     keys: str
-    value: int
+    value: int | str = Field(description="A whole number, or a fraction as text")
 
 
 class AnswerView(BaseModel):
@@ -46,6 +50,16 @@ class AnswerView(BaseModel):
     behind: str
     optimal: str
     picture: Chart | None
+
+    @property
+    def shown_value(self) -> FormattedNumber | None:
+        """The number as a page shows it; None for a histogram."""
+        return None if self.value is None else FormattedNumber.of(quantity(number(self.value), VALUE_DIGITS))
+
+    @property
+    def shown_half_width(self) -> FormattedNumber:
+        """Half of the 95 % interval, rounded up, with what it is divided by."""
+        return FormattedNumber.of(at_most(number(self.half_width), suffix=self.behind))
 
 
 class ReleaseView(BaseModel):
@@ -65,6 +79,7 @@ class ReleaseView(BaseModel):
     units: int | None
     answers: list[AnswerView]
     remark: str | None = Field(description="What the errors leave out: rows of a person that were not kept, clamping")
+    remarks: list[str] = Field(description="All that must be known to read the errors")
     plan: str | None = Field(description="The plan it was made by, if it was made here")
 
 
@@ -82,17 +97,19 @@ def release_view(settings: Settings, file: str, plan: str | None) -> ReleaseView
         neighbours=str(release.neighbours),
         units=release.units,
         answers=[_answer_view(answer) for answer in release],
-        remark=noise_remark({answer.kind for answer in release}, release.unit, release.part),
+        remark=noise_remark((answer.query for answer in release), release.unit, release.part),
+        remarks=error_remarks(release),
         plan=plan,
     )
 
 
 def answer_chart(settings: Settings, file: str, number: int) -> Chart:
     """The chart of the answer at this index of a release."""
-    release = release_file.read_release(data_folder.release_path(settings, file))
+    with errors_for_field("file"):
+        release = release_file.read_release(data_folder.release_path(settings, file))
     chart = _answer_chart(release.answers[number]) if number < len(release) else None
     if chart is None:
-        raise FieldError("number", "number must be the place of an answer with a picture, got another")
+        raise InputError("number must be the place of an answer with a picture, got another", "number")
     return chart
 
 
@@ -102,55 +119,60 @@ def _entry_fields(release: Release) -> dict[str, Any]:
 
 
 def _answer_view(answer: Answer) -> AnswerView:
-    cells = list(zip(cell_names(answer), answer.value, strict=True)) if isinstance(answer.value, tuple) else []
+    cells = list(zip(answer.query.cell_names, answer.value, strict=True)) if isinstance(answer.value, tuple) else []
     return AnswerView(
         name=answer.name,
         kind=answer.kind,
         where=answer.where,
         epsilon=str(answer.epsilon),
         value=None if isinstance(answer.value, tuple) else str(answer.value),
-        cells=[CellView(keys=keys, value=value) for keys, value in cells[:MAX_LISTED_CELLS]],
+        cells=[
+            CellView(keys=keys, value=value if isinstance(value, int) else str(value))
+            for keys, value in cells[:MAX_LISTED_CELLS]
+        ],
         more=max(len(cells) - MAX_LISTED_CELLS, 0),
         half_width=str(answer.error.half_width),
-        behind=preview.error_suffix(answer.error, answer.kind),
+        behind=answer.error.suffix,
         optimal=answer.optimal,
         picture=_answer_chart(answer),
     )
 
 
 def _answer_chart(answer: Answer) -> Chart | None:
-    mechanism = answer.mechanism
-    if not isinstance(mechanism, LatticeMechanism):
+    lattice = answer.mechanism.lattice
+    if lattice is None:
         return None
-    return _histogram_chart(answer) if isinstance(answer.value, tuple) else _noise_chart(answer, mechanism)
+    return _cell_chart(answer) if isinstance(answer.value, tuple) else _noise_chart(answer, lattice)
 
 
-def _histogram_chart(answer: Answer) -> Chart | None:
-    """A histogram's cells, each with its 95 % interval."""
+def _cell_chart(answer: Answer) -> Chart | None:
+    """The cells of an answer, each with its 95 % interval."""
     assert isinstance(answer.value, tuple)
     if len(answer.value) > MAX_BARS:
         return None
     half_width = float(answer.error.half_width)
     rows = [
         {"cell": keys, "value": value, "low": value - half_width, "high": value + half_width}
-        for keys, value in zip(cell_names(answer), answer.value, strict=True)
+        for keys, value in zip(answer.query.cell_names, answer.value, strict=True)
     ]
     caption = (
-        f"Each of these noisy numbers is within ±{format_above(answer.error.half_width).text} of "
+        f"Each of these noisy numbers is within ±{at_most(answer.error.half_width).typeset} of "
         f"{answer.error.target} in 95 % of cases."
     )
-    return charts.make_chart(_histogram_spec(), caption, cells=rows)
+    return charts.make_chart(_cell_spec(), caption, cells=rows)
 
 
 @cache
-def _histogram_spec() -> VegaSpec:
+def _cell_spec() -> VegaSpec:
     import altair as alt
 
     x = alt.X("cell:N", sort=None, title=None, axis=alt.Axis(labelAngle=0, labelOverlap=True, ticks=False))
     value_axis = alt.Axis(gridColor="var(--grid)", domain=False, ticks=False, tickCount=5)
     base = alt.Chart(alt.NamedData("cells"))
     bars = base.mark_bar(aria=False, color="var(--series-1)", opacity=0.75).encode(
-        x=x, y=alt.Y("value:Q", title=None, axis=value_axis), tooltip=["cell:N", "value:Q"]
+        x=x,
+        y=alt.Y("value:Q", title=None, axis=value_axis),
+        tooltip=["cell:N", alt.Tooltip("value:Q", format=VALUE_FORMAT)],
     )
     intervals = base.mark_rule(aria=False, color="var(--ink)", strokeWidth=1.6).encode(x=x, y="low:Q", y2="high:Q")
     return charts.chart_spec(alt.layer(bars, intervals).properties(height=150))
@@ -168,7 +190,8 @@ def _noise_chart(answer: Answer, mechanism: LatticeMechanism) -> Chart:
         for x in points
     ]
     interval = [{"value": value, "low": value - half_width, "high": value + half_width}]
-    value_text, half_width_text = format_rounded(Fraction(answer.value)), format_above(answer.error.half_width).text
+    value_text = quantity(answer.value, VALUE_DIGITS).typeset
+    half_width_text = at_most(answer.error.half_width).typeset
     caption = (
         f"The answer {value_text} is within ±{half_width_text} of {answer.error.target} in 95 % of cases; "
         "the height is how well each possible number fits."

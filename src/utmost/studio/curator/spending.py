@@ -16,15 +16,18 @@ from pathlib import Path
 
 from utmost.errors import UtmostError
 from utmost.ledger import open_ledger
-from utmost.publish import execute, plan_writer, preview, release_file
-from utmost.publish.execute import Preview
+from utmost.publish import execute, plan_writer, release_file
+from utmost.publish.execute import PlannedAnswer, Preview
 from utmost.publish.plans import Plan
 from utmost.publish.release_model import Release
+from utmost.reports.numbers import amount
+from utmost.reports.preview import describe, part_remarks, plan_remarks, shown_error
 from utmost.studio.curator import plan_builder
-from utmost.studio.curator.offers import AcceptedOffer, Offer, Offers, Outcome, StartedRun
+from utmost.studio.curator.release_offers import AcceptedOffer, Offer, OfferedQuery, Offers, Outcome, StartedRun
 from utmost.studio.data_folder import RELEASE_SUFFIX
 from utmost.studio.form_errors import Refusal
 from utmost.studio.metrics import Metrics
+from utmost.studio.number_format import FormattedNumber
 from utmost.studio.sessions import random_token
 from utmost.studio.settings import Settings, private_folder
 
@@ -73,10 +76,11 @@ class SpendingService:
             left=str(preview_result.left),
             after=str(preview_result.after),
             free=preview_result.free,
-            preview=preview.preview_content(preview_result),
+            preview=describe(preview_result).json,
+            queries=[_offered_query(planned_answer) for planned_answer in preview_result.planned_answers],
             remarks=[
-                *preview.error_remarks(preview_result.planned_answers, preview_result.setting, {}),
-                *preview.part_remarks(preview_result.part_adds_up),
+                *plan_remarks(preview_result.planned_answers, preview_result.setting, {}),
+                *part_remarks(preview_result.part_adds_up),
             ],
         )
         self._offers.add(owner, new_offer)
@@ -231,6 +235,18 @@ class SpendingService:
                         stream.write(text)
                     return stem
             number += 1
+
+
+def _offered_query(planned_answer: PlannedAnswer) -> OfferedQuery:
+    spec, error = planned_answer.spec, shown_error(planned_answer.error)
+    return OfferedQuery(
+        name=spec.name,
+        kind=spec.query.kind,
+        epsilon=FormattedNumber.of(amount(spec.epsilon)),
+        expected=FormattedNumber.of(error.expected),
+        half_width=FormattedNumber.of(error.half_width),
+        optimal=planned_answer.law.optimal,
+    )
 
 
 def _amounts(preview: Preview) -> dict[str, str]:

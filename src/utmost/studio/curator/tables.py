@@ -11,20 +11,21 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, Field
 
 from utmost.data.column_kinds import ColumnKind, column_kind
+from utmost.data.engines import registry
 from utmost.data.engines.csv_types import suggest_kinds
-from utmost.data.queries import PrivacyUnit
+from utmost.data.selection import PrivacyUnit
 from utmost.data.sources import SAMPLE_FILES, Source, list_tables, open_table
 from utmost.data.table_schema import TableSchema, declared_types
-from utmost.errors import UtmostError
+from utmost.errors import InputError, UtmostError
 from utmost.studio import data_folder
 from utmost.studio.background import ThreadGroup
 from utmost.studio.curator.forms import MAX_COLUMNS
-from utmost.studio.form_errors import FieldError, errors_for_field
+from utmost.studio.form_errors import errors_for_field
 from utmost.studio.settings import Settings
 
 CACHED_TABLES = 64  # tables whose columns are remembered
@@ -32,6 +33,10 @@ COUNT_SECONDS = 0.8  # seconds that a page waits for units to be counted
 COUNTING_MESSAGE = "the units are being counted, once, since their number is public: the numbers come in a moment"
 COUNT_THREADS = ThreadGroup("count units")  # a studio that ends waits for them
 FileStamp = tuple[int, int]
+if TYPE_CHECKING:
+    TableFormat = str
+else:
+    TableFormat = Literal[*(kind.name for kind in registry.ENGINES[0].kinds), "bundled"]
 
 
 class Column(BaseModel):
@@ -46,7 +51,7 @@ class SourceView(BaseModel):
     """A table: where it is, and what its columns are. A database of which no table was named lists its tables."""
 
     location: str
-    format: Literal["csv", "parquet", "duckdb", "bundled"]
+    format: TableFormat
     table: str | None
     tables: list[str]
     columns: list[Column]
@@ -58,9 +63,10 @@ def list_locations(settings: Settings) -> list[str]:
 
 
 def check_source(source: Source, settings: Settings) -> Source:
-    """The source, if it is the bundled table or a file of the folder, read by DuckDB."""
-    if source.engine not in (None, "duckdb"):
-        raise FieldError("location", "engine must be left out here: the studio reads files with DuckDB")
+    """The source, if it is the bundled table or a file of the folder, read by the first engine."""
+    engine = registry.ENGINES[0]
+    if source.engine not in (None, engine.name):
+        raise InputError(f"engine must be left out here: the studio reads files with {engine.title}", "location")
     if source.location not in SAMPLE_FILES:
         with errors_for_field("location"):
             data_folder.path_in_folder(settings.folder, source.location, data_folder.TABLE_SUFFIXES)
@@ -70,7 +76,7 @@ def check_source(source: Source, settings: Settings) -> Source:
 def source_view(settings: Settings, location: str, table: str | None = None) -> SourceView:
     """The columns of a table, or the tables of a database."""
     source = check_source(Source(location, table or None), settings)
-    kind: Any = "bundled" if location in SAMPLE_FILES else source.kind
+    kind: Any = "bundled" if location in SAMPLE_FILES else source.kind.name
     with _errors_for_location():
         names = list_tables(source, settings.folder)
         columns = [] if names and table is None else _column_views(settings, source)
@@ -84,7 +90,7 @@ def _column_views(settings: Settings, source: Source) -> list[Column]:
 
 def _is_untyped(source: Source) -> bool:
     """Has the table no types of its own."""
-    return source.kind == "csv" and source.location not in SAMPLE_FILES
+    return not source.kind.has_types and source.location not in SAMPLE_FILES
 
 
 def table_schema(settings: Settings, source: Source) -> TableSchema:
@@ -95,7 +101,7 @@ def table_schema(settings: Settings, source: Source) -> TableSchema:
         types = _column_types(folder, source.location, source.table, stamp)
     untyped = _is_untyped(source)
     if source.columns and not untyped:
-        raise FieldError("columns", f"columns must be left out for {source.name}: its kinds are known")
+        raise InputError(f"columns must be left out for {source.name}: its kinds are known", "columns")
     if untyped:
         _check_declared_columns(source, list(types))
         types = declared_types(
@@ -121,9 +127,9 @@ def _declared_kinds(source: Source) -> dict[str, ColumnKind]:
 def _check_declared_columns(source: Source, names: list[str]) -> None:
     for name, kind in source.columns.items():
         if name not in names:
-            raise FieldError("columns", f'columns must name columns of {source.name}, got "{name[:60]}"')
+            raise InputError(f'columns must name columns of {source.name}, got "{name[:60]}"', "columns")
         if kind not in [*ColumnKind] or kind == ColumnKind.OTHER:
-            raise FieldError("columns", "columns must be integer, number, text, truth, date or time, got another")
+            raise InputError("columns must be integer, number, text, truth, date or time, got another", "columns")
 
 
 def _file_stamp(settings: Settings, location: str) -> FileStamp:
@@ -144,8 +150,8 @@ def _column_types(folder: Path, location: str, table: str | None, stamp: FileSta
         with open_table(source, folder) as open_source:
             types = open_source.types
     if len(types) > MAX_COLUMNS:
-        raise FieldError(
-            "location", f"table must have at most {MAX_COLUMNS} columns here, got {len(types)}: take a part of it"
+        raise InputError(
+            f"table must have at most {MAX_COLUMNS} columns here, got {len(types)}: take a part of it", "location"
         )
     return types
 
@@ -181,8 +187,8 @@ def _wait_for_count(future: Future[int]) -> int:
         with _errors_for_location():
             return future.result(COUNT_SECONDS)
     except TimeoutError:
-        raise FieldError("protects", COUNTING_MESSAGE) from None
-    except FieldError:
+        raise InputError(COUNTING_MESSAGE, "protects") from None
+    except InputError:
         _unit_count_future.cache_clear()
         raise
 
@@ -192,8 +198,7 @@ def _errors_for_location() -> Iterator[None]:
     """Report a table that cannot be opened as an error of its location."""
     try:
         yield
-    except FieldError:
-        raise
+    except InputError as error:
+        raise error.about("table" if error.field == "table" else "location") from None
     except UtmostError as error:
-        field = "table" if str(error).startswith("table ") else "location"
-        raise FieldError(field, str(error)) from None
+        raise InputError(str(error), "location") from None

@@ -6,12 +6,13 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from utmost import charts
+from utmost.errors import InputError
 from utmost.exact import number
+from utmost.reports.numbers import quantity
 from utmost.studio.charts import Chart, VegaSpec, chart_from_altair, chart_spec, make_chart
 from utmost.studio.designer.best_mechanism import BestMechanism, ChannelMatrix, quick_mechanism
 from utmost.studio.designer.comparison import trade_off_curve
 from utmost.studio.designer.forms import DesignQuestion
-from utmost.studio.form_errors import FieldError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,13 +38,13 @@ def draw_simplex(question: DesignQuestion) -> Chart:
     """The posteriors of a question with three secrets."""
     points, level = question.points(), question.level()
     if len(points) != 3 or not level.is_inner:
-        raise FieldError("space", "space must have three secrets for a triangle, and the level 0 < α < 1")
+        raise InputError("space must have three secrets for a triangle, and the level 0 < α < 1", "space")
     return simplex_chart(quick_mechanism(question).mechanism.channel(), points, level)
 
 
 def mechanism_chart(channel: Channel, points: Space) -> Chart:
     """A heat map; on a grid maps, one for each of a few true places."""
-    shape = charts.rows_and_columns(points)
+    shape = points.shape.grid_size
     if shape is not None and set(channel.outputs) <= set(channel.inputs):
         caption = f"Where the answer falls for some true places of {points.name}, ringed."
         return chart_from_altair(charts.location_maps(channel, shape, "", ""), caption, wide=False)
@@ -67,7 +68,8 @@ def _trade_off_spec() -> VegaSpec:
 def trade_off_chart(points: Sequence[TradeOffPoint], epsilon: float, loss: float) -> Chart:
     """The least loss over ε, with the question's own level marked."""
     rows = [point.model_dump() for point in points]
-    caption = f"The least expected loss at each ε, certified; yours is {loss:.4g} at ε = {epsilon:.3g}."
+    point = f"{quantity(loss).typeset} at ε = {quantity(epsilon, 3).typeset}"
+    caption = f"The least expected loss at each ε, certified; yours is {point}."
     return make_chart(_trade_off_spec(), caption, curve=rows, here=[{"epsilon": epsilon, "loss": loss}])
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 
@@ -14,8 +16,14 @@ from utmost.continuous import laplace_loss
 from utmost.design.optimal import is_line
 from utmost.exact import Number, alpha, number
 from utmost.mechanisms import geometric, response
+from utmost.reports.numbers import SENTENCE_DIGITS, at_most, quantity
 from utmost.studio.designer.forms import DesignQuestion, require_quick
-from utmost.studio.number_format import FormattedNumber, format_number
+from utmost.studio.number_format import FormattedNumber
+
+if TYPE_CHECKING:
+    from utmost.consumer import Consumer
+    from utmost.exact import Level
+    from utmost.spaces import Space
 
 CURVE_ALPHAS = tuple(Fraction(k, 20) for k in (19, 18, 16, 14, 12, 10, 8, 6, 4, 3, 2, 1))  # α of the curve
 
@@ -29,48 +37,59 @@ class UsualMechanism(BaseModel):
     says: str
 
 
+@dataclass(frozen=True, slots=True)
+class UsualLoss:
+    """What the consumer loses with a mechanism, in its best reading; an upper bound where that is not known exactly."""
+
+    name: str
+    loss: Number
+    description: str
+    is_exact: bool = True
+
+
 def usual_mechanisms(question: DesignQuestion, least_loss_text: str) -> list[UsualMechanism]:
     """What the consumer loses with the usual mechanisms, each in its best reading, beside the least loss there is."""
-    least_loss = number(least_loss_text)
     points, level, consumer = question.points(), question.level(), question.consumer()
-    mechanisms: list[tuple[str, Number, str]] = [("the best", least_loss, "certified")]
+    least_loss = number(least_loss_text)
+    losses = [UsualLoss("the best", least_loss, "certified")]
     if is_line(points) and level.is_inner and points.distance(0, min(1, len(points) - 1)) == 1:
-        truncated = geometric(len(points) - 1, level)
-        mechanisms.append(
-            (
-                "geometric",
-                _to_exact(consumer.expected_loss(truncated)),
-                "truncated; universally optimal for legal losses, GRS12 Thm 3.2",
-            )
-        )
-        laplace = laplace_loss(consumer.costs(), level)
-        laplace_value = laplace.exact if laplace.exact is not None else Fraction(laplace.upper)
-        mechanisms.append(("Laplace", laplace_value, "continuous noise of scale 1/ε, GRS12 App. A"))
+        losses += [_geometric_loss(consumer, level, len(points)), _laplace_loss(consumer, level)]
     if len(points) > 1 and level.is_inner:
-        min_distance = min(points.distance(x, other) for x, other in points.edges)
-        uniform_response = response(len(points), alpha(level.power(min_distance))).channel()
-        response_channel = channel([list(row) for row in uniform_response.rows], points.labels, points.labels)
-        mechanisms.append(
-            (
-                "randomised response",
-                _to_exact(consumer.expected_loss(response_channel)),
-                "the truth, or any other value alike",
-            )
-        )
-    silent_loss: Number = min(consumer.costs().sum(axis=0))
-    mechanisms.append(("silence", silent_loss, "no answer at all: private at every level"))
-    return [
-        UsualMechanism(name=name, loss=format_number(loss, 6), times=_loss_ratio(loss, least_loss), says=description)
-        for name, loss, description in mechanisms
-    ]
+        losses.append(_response_loss(consumer, level, points))
+    losses.append(UsualLoss("silence", min(consumer.costs().sum(axis=0)), "no answer at all: private at every level"))
+    return [_formatted(item, least_loss) for item in losses]
+
+
+def _geometric_loss(consumer: Consumer, level: Level, size: int) -> UsualLoss:
+    loss = _to_exact(consumer.expected_loss(geometric(size - 1, level)))
+    return UsualLoss("geometric", loss, "truncated; universally optimal for legal losses, GRS12 Thm 3.2")
+
+
+def _laplace_loss(consumer: Consumer, level: Level) -> UsualLoss:
+    bounds = laplace_loss(consumer.costs(), level)
+    loss = Fraction(bounds.upper) if bounds.exact is None else bounds.exact
+    return UsualLoss("Laplace", loss, "continuous noise of scale 1/ε, GRS12 App. A", bounds.exact is not None)
+
+
+def _response_loss(consumer: Consumer, level: Level, points: Space) -> UsualLoss:
+    min_distance = min(points.distance(x, other) for x, other in points.edges)
+    rows = response(len(points), alpha(level.power(min_distance))).channel().rows
+    loss = _to_exact(consumer.expected_loss(channel([list(row) for row in rows], points.labels, points.labels)))
+    return UsualLoss("randomised response", loss, "the truth, or any other value alike")
 
 
 def _to_exact(value: Number | float) -> Number:
     return Fraction(value) if isinstance(value, float) else value
 
 
-def _loss_ratio(loss: Number, least_loss: Number) -> FormattedNumber | None:
-    return format_number(loss / least_loss, 4) if least_loss else None
+def _formatted(item: UsualLoss, least_loss: Number) -> UsualMechanism:
+    rounded = quantity if item.is_exact else at_most
+    return UsualMechanism(
+        name=item.name,
+        loss=FormattedNumber.of(rounded(item.loss, SENTENCE_DIGITS)),
+        times=FormattedNumber.of(rounded(item.loss / least_loss)) if least_loss else None,
+        says=item.description,
+    )
 
 
 class TradeOffPoint(BaseModel):

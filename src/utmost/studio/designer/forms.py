@@ -10,10 +10,13 @@ from fastapi import Depends, Query
 
 from utmost import exact
 from utmost.consumer import Consumer, losses
+from utmost.consumer.losses import LOSSES
+from utmost.consumer.priors import PRIORS
 from utmost.design.optimal import is_line
 from utmost.errors import InputError
+from utmost.spaces.registry import forms as space_forms
 from utmost.studio import input_parser
-from utmost.studio.form_errors import FieldError, errors_for_field
+from utmost.studio.form_errors import errors_for_field
 
 if TYPE_CHECKING:
     from utmost.exact import Level
@@ -42,8 +45,8 @@ class DesignQuestion:
         """The secrets; at most 400, since a mechanism has a row and a column for each."""
         space = input_parser.parse_space(self.space)
         if len(space) > MAX_SPACE_POINTS:
-            raise FieldError(
-                "space", f"space must have at most {MAX_SPACE_POINTS} secrets here, got {len(space)}: take fewer"
+            raise InputError(
+                f"space must have at most {MAX_SPACE_POINTS} secrets here, got {len(space)}: take fewer", "space"
             )
         return space
 
@@ -72,14 +75,12 @@ class DesignQuestion:
 
 def design_question(
     space: Annotated[
-        str, Query(max_length=MAX_FIELD_CHARS, description="The secrets: line:6, discrete:4, grid:3x3")
+        str, Query(max_length=MAX_FIELD_CHARS, description=f"The secrets: {space_forms(files=False)}")
     ] = "line:6",
     alpha: Annotated[str, Query(max_length=40, description="The level α = e^−ε, from 0 to 1")] = "1/2",
     epsilon: Annotated[str, Query(max_length=40, description="The level ε instead, if not empty")] = "",
-    prior: Annotated[str, Query(max_length=8000, description="uniform, binomial:0.3, or weights")] = "uniform",
-    loss: Annotated[
-        str, Query(max_length=MAX_FIELD_CHARS, description="absolute, squared, binary, power:1.5")
-    ] = "absolute",
+    prior: Annotated[str, Query(max_length=8000, description=PRIORS.forms(files=False))] = "uniform",
+    loss: Annotated[str, Query(max_length=MAX_FIELD_CHARS, description=LOSSES.forms(files=False))] = "absolute",
 ) -> DesignQuestion:
     """The question as typed."""
     return DesignQuestion(space, alpha, epsilon, prior, loss)
@@ -113,4 +114,4 @@ def require_quick(question: DesignQuestion) -> None:
     """Refuse what must be a job."""
     if not question.is_quick:
         advice = "press Design it, which begins a job, or post it to /api/designer/best/job"
-        raise InputError(f"space must be smaller to be answered at once: {advice}")
+        raise InputError("space must be smaller to be answered at once", "space", advice)

@@ -9,7 +9,10 @@ from fastapi import APIRouter, Body, Form, Query
 from fastapi.responses import HTMLResponse, RedirectResponse
 from starlette.requests import Request
 
+from utmost.consumer.losses import LOSSES
+from utmost.consumer.priors import PRIORS
 from utmost.errors import InputError
+from utmost.spaces.registry import forms as space_forms
 from utmost.studio.compute import ComputeDep, VisitorCompute
 from utmost.studio.designer.best_mechanism import BestMechanism, quick_mechanism
 from utmost.studio.designer.comparison import usual_mechanisms
@@ -63,6 +66,9 @@ def design_page(
     return render_page(
         request,
         "designer/design.html",
+        space_forms=space_forms(files=False),
+        prior_forms=PRIORS.forms(files=False),
+        loss_forms=LOSSES.forms(files=False),
         json_address=f"/api/designer/best?{_query_string(question)}",
         job=job,
         **context,
@@ -134,7 +140,11 @@ def type_page(
     except InputError as error:
         context["problem"] = problem_from_error(error, QUESTION_FIELDS)
     return render_page(
-        request, "designer/type.html", json_address=f"/api/designer/capacity?{_query_string(question)}", **context
+        request,
+        "designer/type.html",
+        json_address=f"/api/designer/capacity?{_query_string(question)}",
+        space_forms=space_forms(files=False),
+        **context,
     )
 
 

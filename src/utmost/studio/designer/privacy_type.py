@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from pydantic import BaseModel, Field
 
 from utmost import design
-from utmost.exact import decimal_above
+from utmost.errors import InputError
+from utmost.reports import Report, Table
+from utmost.reports.capacity import describe
+from utmost.reports.privacy_type import posterior_table
 from utmost.studio import input_parser
 from utmost.studio.designer.best_mechanism import ChannelMatrix
 from utmost.studio.designer.forms import DesignQuestion
-from utmost.studio.form_errors import FieldError
-from utmost.studio.number_format import FormattedNumber, format_above
+from utmost.studio.number_format import FormattedNumber
 
 MAX_PROGRAM_POINTS = 100  # points of a space whose capacities are found by a program, at once
-MAX_CAPACITY_DIGITS = 400  # digits of an exact capacity
 
 
 class Bound(BaseModel):
@@ -46,6 +45,10 @@ class TypeMembers(BaseModel):
     kernels: int
     mechanisms: list[ChannelMatrix]
 
+    def block(self) -> Table:
+        """The posteriors as a table."""
+        return posterior_table(self.secrets, self.posteriors)
+
 
 def check_type(question: DesignQuestion) -> None:
     """Refuse a type whose secrets or level cannot be read."""
@@ -56,22 +59,21 @@ def type_capacity(question: DesignQuestion) -> TypeCapacity:
     """Both capacities of the type; in closed form for homogeneous spaces of any size."""
     points, level = input_parser.parse_space(question.space), question.level()
     if points.profile is None and len(points) > MAX_PROGRAM_POINTS:
-        raise FieldError(
-            "space", f"space must have at most {MAX_PROGRAM_POINTS} secrets, or be line, discrete, hamming or cycle"
+        raise InputError(
+            f"space must have at most {MAX_PROGRAM_POINTS} secrets, or be line, discrete, hamming or cycle", "space"
         )
     capacities = design.capacity(points, level)
+    report = describe(capacities)
     return TypeCapacity(
         space=points.name,
         secrets=len(points),
         level=str(level),
-        multiplicative=_capacity_bound(capacities.multiplicative),
-        additive=_capacity_bound(capacities.additive),
+        multiplicative=_bound(capacities.multiplicative, report, "multiplicative"),
+        additive=_bound(capacities.additive, report, "additive"),
     )
 
 
-def _capacity_bound(capacity: design.capacities.Capacity) -> Bound:
-    value = capacity.upper
-    if isinstance(value, Fraction) and value.denominator.bit_length() > 3 * MAX_CAPACITY_DIGITS:
-        value = Fraction(decimal_above(value, 12))
-    gap = "0" if capacity.exact else decimal_above(capacity.gap, 2)
-    return Bound(value=format_above(value, 6), exact=capacity.exact, gap=gap, how=capacity.how)
+def _bound(capacity: design.Capacity, report: Report, name: str) -> Bound:
+    """A capacity with the numbers of its report."""
+    value, gap = FormattedNumber.of(report.numbers[name]), str(report.numbers[f"{name} gap"])
+    return Bound(value=value, exact=capacity.exact, gap=gap, how=capacity.how)

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, Field
 
 from utmost import exact
-from utmost.errors import InputError, UndecidedError
-from utmost.exact import integer
-from utmost.qif import refinement
+from utmost.errors import InputError
+from utmost.exact import integer, number
+from utmost.mechanisms import registry
+from utmost.qif.refinement import compare
+from utmost.reports import Table, quantity
+from utmost.reports.refinement import ChannelNames, describe, loss_table, witness_loss
 from utmost.studio.designer.best_mechanism import ChannelMatrix
 from utmost.studio.form_errors import errors_for_field
 
 if TYPE_CHECKING:
     from utmost.channel import Channel
-    from utmost.qif import Refinement, Witness
+    from utmost.qif.refinement import Comparison, Refinement
 
-NAMED_MECHANISM_PATTERN = re.compile(r"\s*(geometric|response|response-dual)\s+(\d{1,3})\s+(\S{1,40})\s*")
+NAMED_MECHANISM_PATTERN = re.compile(r"\s*([a-z-]+)\s+(\d{1,3})\s+(\S{1,40})\s*")  # name, size and α
 MAX_COMPARED_SIZE = 30  # inputs and outputs of a mechanism that is compared here
 MAX_QUICK_SIZE = 12  # the same, of those that are compared at once
 MAX_TABLE_CHARS = 40_000
@@ -33,6 +35,11 @@ class Objector(BaseModel):
     loss: list[list[str]]
     with_first: str
     with_second: str
+    sentence: str = Field("", description="Who it is, and what is lost with each, in a sentence")
+
+    def block(self, secrets: list[str]) -> Table:
+        """The loss as a table."""
+        return loss_table(secrets, [[quantity(number(cell)) for cell in row] for row in self.loss])
 
 
 class RefinementResult(BaseModel):
@@ -56,29 +63,26 @@ def parse_mechanism(text: str, field: str) -> Channel:
     """A mechanism by its name, size and α, or as a table of exact numbers."""
     with errors_for_field(field):
         match = NAMED_MECHANISM_PATTERN.fullmatch(text)
-        channel = _parse_table(text) if match is None else _named_channel(*match.groups())
+        if match is not None and match[1] in registry.sized_names():
+            channel = _named_channel(*match.groups())
+        else:
+            channel = _parse_table(text)
         if max(len(channel.inputs), len(channel.outputs)) > MAX_COMPARED_SIZE:
             raise InputError(
-                f"{field} must have at most {MAX_COMPARED_SIZE} inputs and outputs, got more: take a smaller one"
+                f"{field} must have at most {MAX_COMPARED_SIZE} inputs and outputs, got more",
+                field,
+                "take a smaller one",
             )
         return channel
 
 
 def _named_channel(name: str, size: str, level: str) -> Channel:
-    from utmost.mechanisms import geometric, response, response_dual
-
-    makers: dict[str, Callable[..., Any]] = {
-        "geometric": geometric,
-        "response": response,
-        "response-dual": response_dual,
-    }
     points = integer(size, "size")
     if points > MAX_COMPARED_SIZE:
         raise InputError(
-            f"size must be at most {MAX_COMPARED_SIZE} to be compared here, got {points}: take a smaller one"
+            f"size must be at most {MAX_COMPARED_SIZE} to be compared here, got {points}", "size", "take a smaller one"
         )
-    channel: Channel = makers[name](points, exact.alpha(level)).channel()
-    return channel
+    return registry.build(name, {"size": size}, exact.alpha(level)).channel()
 
 
 def _parse_table(text: str) -> Channel:
@@ -116,7 +120,9 @@ def compare_quickly(first: str, second: str) -> RefinementResult:
     """Compare two mechanisms that are small enough to be compared at once."""
     if not is_quick(first, second):
         raise InputError(
-            f"first must have at most {MAX_QUICK_SIZE} inputs and outputs: post larger ones to /api/designer/refine/job"
+            f"first must have at most {MAX_QUICK_SIZE} inputs and outputs",
+            "first",
+            "post larger ones to /api/designer/refine/job",
         )
     return compare_mechanisms(first, second)
 
@@ -125,46 +131,37 @@ def compare_mechanisms(first_text: str, second_text: str) -> RefinementResult:
     """Both directions decided in exact arithmetic; evidence either way."""
     first, second = parse_mechanism(first_text, "first"), parse_mechanism(second_text, "second")
     with errors_for_field("second"):
-        forward = refinement(first, second)
-        try:
-            backward: Refinement | None = refinement(second, first)
-        except UndecidedError:
-            backward = None
+        comparison = compare(first, second)
+    report = describe(comparison, ChannelNames("the first", "the second"))
+    forward, backward = comparison.forward, comparison.reverse
     return RefinementResult(
         inputs=[str(x) for x in first.inputs],
         forward=forward.refines,
         backward=None if backward is None else backward.refines,
-        headline=_headline(forward.refines, None if backward is None else backward.refines),
-        post=None if forward.post_processing is None else ChannelMatrix.of(forward.post_processing),
-        back=None
-        if backward is None or backward.post_processing is None
-        else ChannelMatrix.of(backward.post_processing),
-        prefers_second=_objector(forward.witness, swapped=False),
-        prefers_first=_objector(None if backward is None else backward.witness, swapped=True),
+        headline=report.text("verdict"),
+        post=_matrix(forward),
+        back=_matrix(backward),
+        prefers_second=_objector(comparison, forward, report.text("prefers second"), swapped=False),
+        prefers_first=_objector(comparison, backward, report.text("prefers first"), swapped=True),
     )
 
 
-def _objector(witness: Witness | None, *, swapped: bool) -> Objector | None:
+def _matrix(refinement: Refinement | None) -> ChannelMatrix | None:
+    post = None if refinement is None else refinement.post_processing
+    return None if post is None else ChannelMatrix.of(post)
+
+
+def _objector(
+    comparison: Comparison, refinement: Refinement | None, sentence: str, *, swapped: bool
+) -> Objector | None:
+    witness = None if refinement is None else refinement.witness
     if witness is None:
         return None
     losses = (witness.with_b, witness.with_a) if swapped else (witness.with_a, witness.with_b)
     return Objector(
         prior=[str(weight) for weight in witness.prior],
-        loss=[[str(cell) for cell in row] for row in witness.loss],
+        loss=[[str(cell) for cell in row] for row in witness_loss(comparison, witness)],
         with_first=str(losses[0]),
         with_second=str(losses[1]),
-    )
-
-
-def _headline(forward: bool, backward: bool | None) -> str:
-    if forward and backward:
-        return "They are equivalent: equally good for everybody."
-    if forward:
-        return "The second is the first processed further: everybody does at least as well with the first."
-    if backward:
-        return "The first is the second processed further: everybody does at least as well with the second."
-    if backward is None:
-        return "The second is not the first processed further; the other direction was not decided."
-    return (
-        "Neither is the other processed further: some consumers are better served by the first, others by the second."
+        sentence=sentence,
     )

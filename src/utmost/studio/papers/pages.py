@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from pydantic import BaseModel, Field
 from starlette.requests import Request
 
-from utmost.papers import KEYS
+from utmost.papers import KEYS, SOURCE_TEXT
 from utmost.studio.charts import Chart
 from utmost.studio.form_errors import Refusal
 from utmost.studio.jobs import Job
@@ -54,7 +54,13 @@ def paper_page(request: Request, key: Key, settings: SettingsDep) -> HTMLRespons
     """One paper: its report, or the button that computes it."""
     report = report_cache.read_report(report_cache.report_path(settings.state_folder, key))
     return render_page(
-        request, "papers/paper.html", json_address=f"/api/papers/{key}", key=key, name=KEYS[key], report=report
+        request,
+        "papers/paper.html",
+        json_address=f"/api/papers/{key}",
+        key=key,
+        name=KEYS[key],
+        report=report,
+        source=SOURCE_TEXT,
     )
 
 

@@ -7,7 +7,9 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from utmost import __version__
+from utmost import __version__, papers
+from utmost.reports import Block
+from utmost.reports import papers as describe_paper
 from utmost.studio.charts import Chart
 from utmost.studio.jobs import read_json, write_json
 
@@ -31,23 +33,24 @@ class Item(BaseModel):
     figure: bool = Field(description="Has it a picture, at …/figures/ and its place in the list, from 0")
 
     @property
-    def is_same(self) -> bool:
-        """Are both sides one table, cell for cell."""
-        return self.published == self.computed
+    def values(self) -> Block:
+        """Published beside computed, as a report shows them."""
+        return describe_paper.item_values(self.as_paper_item())
 
     @property
-    def paired_rows(self) -> list[tuple[str, str, str]] | None:
-        """(quantity, published, computed) where both sides are lists of the same quantities."""
-        computed, published = self.computed, self.published
-        if (
-            not isinstance(computed, Table)
-            or not isinstance(published, Table)
-            or {len(computed.header), len(published.header)} != {2}
-        ):
-            return None
-        if [row[0] for row in computed.rows] != [row[0] for row in published.rows]:
-            return None
-        return [(b[0], b[1], a[1]) for a, b in zip(computed.rows, published.rows, strict=True)]
+    def verdict(self) -> str:
+        """Do the two sides agree, in words."""
+        return describe_paper.VERDICTS[self.agrees]
+
+    def as_paper_item(self) -> papers.Item:
+        """The item that was kept."""
+        published, computed = (_paper_table(side) for side in (self.published, self.computed))
+        assert computed is not None
+        return papers.Item(self.name, self.caption, published, computed, self.agrees, self.note)
+
+
+def _paper_table(side: Table | str | None) -> papers.Table | str | None:
+    return papers.Table(tuple(side.header), tuple(map(tuple, side.rows))) if isinstance(side, Table) else side
 
 
 class Report(BaseModel):
@@ -62,8 +65,12 @@ class Report(BaseModel):
     @property
     def score(self) -> tuple[int, int]:
         """How many of the items with published values agree, and how many there are."""
-        compared_items = [item for item in self.items if item.agrees is not None]
-        return sum(bool(item.agrees) for item in compared_items), len(compared_items)
+        return describe_paper.score(item.as_paper_item() for item in self.items)
+
+    @property
+    def score_sentence(self) -> str:
+        """How many items agree, and which do not."""
+        return describe_paper.score_sentence(item.as_paper_item() for item in self.items)
 
 
 def report_path(state_folder: Path, key: str) -> Path:

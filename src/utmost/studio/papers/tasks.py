@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from utmost import papers
-from utmost.papers.figures import figure
+from utmost.papers.items import figure
 from utmost.studio import charts
 from utmost.studio.job_worker import ProgressReport
 from utmost.studio.papers import report_cache

@@ -9,6 +9,7 @@ from typing import Any
 
 from utmost.precision.enumeration import Law
 from utmost.precision.supports import Supports, disclosure_probability
+from utmost.reports.numbers import quantity
 from utmost.studio.charts import Chart, VegaSpec, chart_spec, make_chart
 
 MIN_RAW_RESULTS, MIN_ROUNDED_RESULTS = 40, 6  # results that are drawn at least, as added and as rounded
@@ -42,7 +43,7 @@ def epsilon_chart(
     near_level = [(step, bound) for step, bound in finite if bound <= 4 * level] or finite
     point_rows = [] if point[1] is None else [{"step": float(point[0]), "epsilon": float(point[1])}]
     unbounded = len(points) - len(finite)
-    description = f"ε′ for {len(points)} rounding steps; the dashed line is ε = {level:g}. "
+    description = f"ε′ for {len(points)} rounding steps; the dashed line is ε = {quantity(level, 6).typeset}. "
     description += (
         f"At {unbounded} of them nothing is promised." if unbounded else "At each of them something is promised."
     )
@@ -85,7 +86,7 @@ def support_chart(supports: Supports) -> Chart:
 
 
 def _percent(share: float) -> str:
-    return f"{share:.3g} %"
+    return f"{quantity(share, 3).typeset} %"
 
 
 def _window(supports: Supports) -> tuple[Fraction, Fraction]:

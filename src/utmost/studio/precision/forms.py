@@ -11,13 +11,14 @@ from utmost import exact
 from utmost.errors import InputError
 from utmost.exact import rational
 from utmost.precision import implementation, laplace, laplace_advice, uniform_generator
-from utmost.precision.certificate import check_inner_level
+from utmost.precision.guarantee import check_inner_level
 from utmost.precision.number_formats import parse_format
 from utmost.precision.supports import Supports, enumerate_supports
+from utmost.reports.precision import PrecisionResult
 from utmost.studio.form_errors import errors_for_field
 
 if TYPE_CHECKING:
-    from utmost.precision import Certificate, Implementation
+    from utmost.precision import Implementation
     from utmost.precision.laplace import LaplaceSetting
 
 CURVE_POINTS = 24  # powers of two on the curve
@@ -52,27 +53,24 @@ class PrecisionQuestion:
         with errors_for_field("sensitivity"):
             width = rational(self.sensitivity, "sensitivity")
             if width <= 0:
-                raise InputError("sensitivity must be > 0, got a number that is not: say how far answers can move")
+                raise InputError(
+                    "sensitivity must be > 0, got a number that is not", "sensitivity", "say how far answers can move"
+                )
         with errors_for_field("high" if bounds[0] >= bounds[1] else "round"):
             return laplace.laplace_setting(
                 level, width, bounds[0], bounds[1], self.round if rounding is None else rounding
             )
 
 
-@dataclass(frozen=True, slots=True)
-class PrecisionResult:
-    """A question with its certificate and what to do about it."""
-
-    setting: LaplaceSetting
-    certificate: Certificate
-    advice: str
-
-
 def certify_question(question: PrecisionQuestion) -> PrecisionResult:
-    """ε′ of the textbook sampler on this machine, and the advice of the command line."""
+    """ε′ of the textbook sampler on this machine, and what to do about it."""
     machine, setting = question.machine(), question.setting()
-    certificate = laplace.certify_laplace(setting, machine)
-    return PrecisionResult(setting, certificate, laplace_advice(setting, machine, certificate))
+    guarantee = laplace.certify_laplace(setting, machine)
+    range_ends = rational(question.low, "low"), rational(question.high, "high")
+    advice = laplace_advice(setting, machine, guarantee, range_ends)
+    return PrecisionResult(
+        setting, machine, guarantee, laplace.inverse_slope(setting), advice, setting.sensitivity, range_ends
+    )
 
 
 @lru_cache(maxsize=CACHED_ANSWERS)
@@ -94,5 +92,6 @@ def compute_supports(question: PrecisionQuestion, bits: int, first: str, second:
             secrets.append(rational(text, name))
     with errors_for_field("format"):
         small_machine = implementation(parse_format(question.format), uniform_generator(2**bits))
+    setting = question.setting()
     with errors_for_field("first"):
-        return enumerate_supports(question.setting(), small_machine, (secrets[0], secrets[1]))
+        return enumerate_supports(setting, small_machine, (secrets[0], secrets[1]))

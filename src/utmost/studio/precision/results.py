@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from utmost.exact import decimal_above
-from utmost.precision.bound_text import epsilon_text
 from utmost.precision.supports import disclosure_probability
+from utmost.reports.numbers import at_most, quantity, typeset
+from utmost.reports.precision import bound_texts, describe
 from utmost.studio.charts import Chart
-from utmost.studio.number_format import FormattedNumber, format_number
+from utmost.studio.number_format import FormattedNumber
 from utmost.studio.precision import charts, forms
 from utmost.studio.precision.forms import PrecisionQuestion
+
+EXACT_DIGITS = 30  # of ε′ on hover
 
 
 class PrecisionAnswer(BaseModel):
@@ -36,18 +38,18 @@ class Leak(BaseModel):
 def precision_answer(question: PrecisionQuestion) -> PrecisionAnswer:
     """ε′ of a question, and what to do about it."""
     result = forms.certify_question(question)
-    certificate, level = result.certificate, result.setting.level
-    bound = certificate.epsilon_prime
+    texts = {name: typeset(text) for name, text in bound_texts(result).items()}
+    bound = result.guarantee.epsilon_prime
     return PrecisionAnswer(
         epsilon_prime=None
         if bound is None
-        else FormattedNumber(text=epsilon_text(level, bound, 6), exact=decimal_above(bound, 30)),
-        theorem="none" if certificate.theorem is None else epsilon_text(level, certificate.theorem),
-        sharp="none" if certificate.sharp is None else epsilon_text(level, certificate.sharp),
-        delta_t="none" if certificate.closeness is None else decimal_above(certificate.closeness.delta_t, 4),
-        robustness="none" if certificate.robustness is None else decimal_above(certificate.robustness, 4),
-        step=str(certificate.rounding),
-        advice=result.advice,
+        else FormattedNumber(text=texts["epsilon_prime"], exact=at_most(bound, EXACT_DIGITS).rounded),
+        theorem=texts["theorem"],
+        sharp=texts["sharp"],
+        delta_t=texts["delta_t"],
+        robustness=texts["robustness"],
+        step=str(result.guarantee.rounding),
+        advice=describe(result).text("advice"),
     )
 
 
@@ -55,8 +57,8 @@ def precision_leak(question: PrecisionQuestion, bits: int, first: str, second: s
     """How often a result gives its secret away, before and after rounding."""
     both_supports = forms.compute_supports(question, bits, first, second)
     return Leak(
-        raw=format_number(disclosure_probability(both_supports.raw)),
-        rounded=format_number(disclosure_probability(both_supports.rounded)),
+        raw=FormattedNumber.of(quantity(disclosure_probability(both_supports.raw))),
+        rounded=FormattedNumber.of(quantity(disclosure_probability(both_supports.rounded))),
         results=len(both_supports.raw[0]),
     )
 
@@ -64,7 +66,7 @@ def precision_leak(question: PrecisionQuestion, bits: int, first: str, second: s
 def draw_curve(question: PrecisionQuestion) -> Chart:
     """ε′ over the rounding step, with the step of the question on it."""
     result = forms.certify_question(question)
-    point = (result.setting.rounding, result.certificate.epsilon_prime)
+    point = (result.setting.rounding, result.guarantee.epsilon_prime)
     return charts.epsilon_chart(forms.epsilon_curve(question), point, result.setting.level.epsilon)
 
 

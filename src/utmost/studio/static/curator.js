@@ -118,11 +118,24 @@
     studioForms.showStatus([...messages.values()].join(" "));
   }
 
+  // Whether a field is not as the page came: typed before this script ran, or restored by the browser, without an event.
+  function isEdited(element) {
+    if (!element.name || element.name.startsWith("new_")) return false;
+    if (element instanceof HTMLSelectElement) {
+      const isChosenByPage = [...element.options].some((option) => option.defaultSelected);
+      return isChosenByPage ? [...element.options].some((option) => option.selected !== option.defaultSelected) : element.selectedIndex > 0;
+    }
+    if (element.type === "checkbox" || element.type === "radio") return element.checked !== element.defaultChecked;
+    return "defaultValue" in element && element.value !== element.defaultValue;
+  }
+
   form.addEventListener("input", (event) => {
     if (event.target.name?.startsWith("new_")) return;
     delete form.dataset.quiet;
     if (event.target.name?.endsWith(".kind") && event.target.name.startsWith("queries.")) {
-      event.target.closest("[data-query]").dataset.kind = event.target.value;
+      for (const element of event.target.closest("[data-query]").querySelectorAll("[data-kinds]")) {
+        element.hidden = !element.dataset.kinds.split(" ").includes(event.target.value);
+      }
     }
     updatePreview();
   });
@@ -131,5 +144,8 @@
     if (!event.submitter || event.submitter.dataset.download === undefined) return;
     setTimeout(() => form.querySelectorAll("button").forEach((button) => (button.disabled = false)), 800);
   });
-  document.addEventListener("DOMContentLoaded", updatePreview);
+  document.addEventListener("DOMContentLoaded", () => {
+    if ([...form.elements].some(isEdited)) delete form.dataset.quiet;
+    updatePreview();
+  });
 })();

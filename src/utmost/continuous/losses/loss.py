@@ -1,0 +1,149 @@
+"""Losses over an interval: what it costs to read w when the truth is x.
+
+All are functions of the gap w − x that do not fall as the gap grows in either direction; none is negative. A loss is
+*legal* when it depends on |w − x| and x only and does not decrease in |w − x| (GRS12 §2.2, FMM21 §II-E), and
+*Lipschitz with constant κ* when |ℓ(w, x) − ℓ(w, x′)| ≤ κ·|x − x′| for all w, x, x′ of the interval. Both are what
+FMM21 Thm 5 asks for. Both are decided here, in closed form, with a witness where they fail.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from utmost.continuous.interval import Interval
+from utmost.errors import InputError
+from utmost.exact import Number, decimal, rational, sign
+from utmost.registry import Family
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class LegalityViolation:
+    """|nearer − truth| ≤ |farther − truth| but ℓ(nearer, truth) > ℓ(farther, truth): a loss that is not legal."""
+
+    truth: Fraction
+    nearer: Fraction
+    farther: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class LipschitzViolation:
+    """|ℓ(reading, x) − ℓ(reading, other)| > κ·|x − other|: a loss that is not Lipschitz with that κ."""
+
+    reading: Fraction
+    x: Fraction
+    other: Fraction
+
+
+class ContinuousLoss(ABC):
+    """ℓ(w, x) ≥ 0, a function of the gap w − x: the loss when the reading is w and the truth is x.
+
+    A family says what it is of the gap, its least Lipschitz constant and where that is approached; the rest follows.
+    """
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """How the command line writes it."""
+
+    @property
+    def legal(self) -> bool:
+        """Is it a function of |w − x| that does not decrease."""
+        return True
+
+    @property
+    def convex(self) -> bool:
+        """Is it convex in w, for every x."""
+        return True
+
+    @property
+    def slopes(self) -> tuple[Fraction, Fraction] | None:
+        """(under, over) where it is linear on each side of 0 with these slopes, else None."""
+        return None
+
+    @property
+    def jump(self) -> Fraction | None:
+        """h where it is 0 up to |w − x| = h and 1 beyond, else None."""
+        return None
+
+    @abstractmethod
+    def of_gap(self, gap: Fraction) -> Number:
+        """ℓ(x + gap, x), exact; it does not fall as the gap leaves 0 in either direction."""
+
+    def array(self, w: npt.ArrayLike, x: npt.ArrayLike) -> Floats:
+        """ℓ as doubles, over arrays that broadcast together."""
+        return self.of_gaps(np.subtract(w, x, dtype=np.float64))
+
+    @abstractmethod
+    def of_gaps(self, gaps: Floats) -> Floats:
+        """`of_gap` as doubles."""
+
+    @abstractmethod
+    def lipschitz(self, interval: Interval) -> Number | None:
+        """The least κ with |ℓ(w, x) − ℓ(w, x′)| ≤ κ·|x − x′| on the interval, or None where there is none."""
+
+    def corner(self, interval: Interval) -> tuple[Fraction, int]:
+        """(g, s): the slopes between the gaps g and g + s·t tend to their supremum as t falls to 0.
+
+        A loss that does not know it gives `lipschitz_violation` itself.
+        """
+        raise NotImplementedError
+
+    def exact(self, w: Fraction, x: Fraction) -> Number:
+        """ℓ(w, x), exact."""
+        return self.of_gap(w - x)
+
+    def legality_violation(self, interval: Interval) -> LegalityViolation | None:
+        """A witness within the interval that it is not legal, or None where it is."""
+        readings, middle = (interval.low, interval.high), (interval.low + interval.high) / 2
+        nearer, farther = (
+            readings if self.exact(readings[0], middle) > self.exact(readings[1], middle) else readings[::-1]
+        )
+        return None if self.legal else LegalityViolation(middle, nearer, farther)
+
+    def lipschitz_violation(self, interval: Interval, kappa: object) -> LipschitzViolation | None:
+        """A witness within the interval that it is not Lipschitz with this κ, or None where it is. Decided.
+
+        >>> from utmost.continuous.losses import squared, step
+        >>> unit = Interval(Fraction(0), Fraction(1))
+        >>> str(squared.lipschitz(unit)), squared.lipschitz_violation(unit, 2)
+        ('2', None)
+        >>> step("1/4").lipschitz_violation(unit, 3)
+        LipschitzViolation(reading=Fraction(1, 1), x=Fraction(3, 4), other=Fraction(9, 16))
+        """
+        bound, constant = rational(kappa, "kappa"), self.lipschitz(interval)
+        if bound < 0:
+            raise InputError(f"kappa must be >= 0, got {decimal(bound)}: it is a Lipschitz constant", "kappa")
+        if constant is not None and constant <= bound:
+            return None
+        gap, side = self.corner(interval)
+        step = interval.length - abs(gap) if side * gap >= 0 else abs(gap)
+        while _distance(self.of_gap(gap), self.of_gap(gap + side * step)) <= bound * step:
+            step /= 2
+        reading = interval.low if gap < 0 or (not gap and side < 0) else interval.high
+        return LipschitzViolation(reading, reading - gap, reading - gap - side * step)
+
+
+def _distance(a: Number, b: Number) -> Number:
+    return a - b if sign(a - b) > 0 else b - a
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContinuousLossFamily(Family):
+    """A family of losses over an interval. `parse` makes a member from the text after the colon.
+
+    In the documentation `written` is the general form and `meaning` its formula.
+    """
+
+    parse: Callable[[str], ContinuousLoss]
+    written: str = ""

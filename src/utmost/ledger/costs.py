@@ -1,0 +1,110 @@
+"""What releases cost: one query's cost, the part of a table that it concerns, and many equal costs counted together.
+
+Plain data, checked when created. Amounts are exact fractions. A unit is "row" or the name of the column whose values
+are the persons protected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from utmost.errors import InputError
+from utmost.exact import decimal, rational
+from utmost.exact.privacy_levels import MAX_EPSILON
+
+ROW = "row"
+NEIGHBOURS = ("replace", "add-remove")
+LAWS = ("geometric", "any")
+MAX_TEXT_CHARS = 1000
+MAX_AMOUNT_DIGITS = 40  # digits above or below the line of a fraction
+MAX_STEPS = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The rows of a source's table where column = value, the column read as values of `kind`.
+
+    `source` is a text that is the same only where the rows are the same; None where that is not known. Two parts share
+    no row for certain only if they differ in `value` alone.
+    """
+
+    column: str
+    value: str
+    kind: str | None = None
+    table: str | None = None
+    source: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check every field."""
+        check_text(self.column, "column of a part")
+        check_text(self.value, "value of a part", min_chars=0)
+        for name in ("kind", "table", "source"):
+            if getattr(self, name) is not None:
+                check_text(getattr(self, name), f"{name} of a part")
+
+
+@dataclass(frozen=True, slots=True)
+class QueryCost:
+    """The privacy loss of one query: `epsilon` in all, and the law of its noise, which pld composition may use.
+
+    `geometric`: one number, a whole number of lattice steps, which a unit moves by at most `steps`, with noise
+    Pr[Δ = δ] ∝ e^(−ε·|δ|/steps). `any`: nothing is known but ε.
+    """
+
+    query: str
+    epsilon: Fraction
+    law: str = "any"
+    steps: int = 1
+
+    def __post_init__(self) -> None:
+        """Check every field."""
+        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon, "epsilon of a cost"))
+        check_text(self.query, "query of a cost")
+        check_choice(self.law, LAWS, "law of a cost")
+        if not 1 <= self.steps <= MAX_STEPS:
+            raise InputError(f"steps of a cost must be from 1 to 2^63 - 1, got {self.steps}", "steps")
+
+
+@dataclass(frozen=True, slots=True)
+class ChargeGroup:
+    """A number of charges of the same cost on the same part, or on the whole table."""
+
+    epsilon: Fraction
+    law: str
+    steps: int
+    part: Part | None = None
+    times: int = 1
+
+
+def check_amount(value: object, name: str) -> Fraction:
+    """An exact number that is short enough to be added up."""
+    amount = rational(value, name)
+    if max(abs(amount.numerator), amount.denominator) >= 10**MAX_AMOUNT_DIGITS:
+        raise InputError(
+            f"{name} must be a number of at most {MAX_AMOUNT_DIGITS} digits, got a longer one", name, "round it"
+        )
+    return amount
+
+
+def check_epsilon(value: object, name: str) -> Fraction:
+    """An amount of ε."""
+    amount = check_amount(value, name)
+    if not 0 < amount <= MAX_EPSILON:
+        raise InputError(f"{name} must be > 0 and at most {MAX_EPSILON}, got {decimal(amount)}", name)
+    return amount
+
+
+def check_choice(value: str, choices: Sequence[str], name: str) -> None:
+    """Refuse what is not among the choices."""
+    if value not in choices:
+        raise InputError(f'{name} must be {" or ".join(choices)}, got "{str(value)[:40]}"', name)
+
+
+def check_text(value: str, name: str, min_chars: int = 1) -> None:
+    """Text that every database can hold."""
+    if not isinstance(value, str) or not min_chars <= len(value) <= MAX_TEXT_CHARS:
+        raise InputError(f"{name} must be text of {min_chars} to {MAX_TEXT_CHARS} characters", name)
+    if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
+        raise InputError(f"{name} must be text without the character 0 and without halves of characters", name)

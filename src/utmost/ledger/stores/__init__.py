@@ -1,0 +1,1 @@
+"""Databases that hold ledgers, one module each; `registry` lists them."""

@@ -1,0 +1,12 @@
+"""Queries: one module for each kind, and everything about it: plan keys, checks, sensitivity, mechanism, exact answer,
+error, claim and JSON. `registry` lists the kinds; `answer_mechanisms` has the mechanisms that answer them.
+"""
+
+from utmost.queries.count import Count
+from utmost.queries.histogram import Histogram
+from utmost.queries.mean import Mean
+from utmost.queries.quantile import Quantile
+from utmost.queries.query import Query
+from utmost.queries.sum import Sum
+
+__all__ = ["Count", "Histogram", "Mean", "Quantile", "Query", "Sum"]

@@ -1,0 +1,34 @@
+"""The mechanisms that a release may name: one line each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from utmost.errors import InputError
+from utmost.queries.answer_mechanisms.choice import ChoiceMechanism
+from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
+from utmost.queries.answer_mechanisms.mechanism import AnswerMechanism
+from utmost.queries.answer_mechanisms.ratio import RatioMechanism
+
+if TYPE_CHECKING:
+    from utmost.exact.field_reader import Fields
+
+ANSWER_MECHANISMS: dict[str, type[AnswerMechanism]] = {
+    LatticeMechanism.name: LatticeMechanism,
+    RatioMechanism.name: RatioMechanism,
+    ChoiceMechanism.name: ChoiceMechanism,
+}
+
+
+def parse_mechanism(fields: Fields) -> AnswerMechanism:
+    """The mechanism in the fields of a release file."""
+    mechanism = ANSWER_MECHANISMS.get(fields.text("name"))
+    if mechanism is None:
+        *names, last = ANSWER_MECHANISMS
+        raise InputError(f"mechanism must be {', '.join(names)} or {last}", "mechanism", context="release")
+    return mechanism.parse(fields)
+
+
+def mechanism_schemas() -> dict[str, Any]:
+    """The JSON schemas of all mechanisms, by name."""
+    return {name: mechanism.schema() for name, mechanism in ANSWER_MECHANISMS.items()}

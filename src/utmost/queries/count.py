@@ -1,0 +1,75 @@
+"""Counts: how many rows satisfy a predicate.
+
+Of a unit at most k rows are kept, k = 1 where rows are units, so it has from 0 to k rows in the count before and after
+it changes: the count moves by at most k under both relations. With a unit of groups each person counts once: k = 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, ClassVar
+
+from utmost.errors import InputError
+from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
+from utmost.queries.lattice_query import LatticeQuery
+from utmost.queries.query import METRIC_CLAIM, ExactAnswer, SelectedMechanism
+
+if TYPE_CHECKING:
+    from utmost.data.selection import PrivacyUnit
+    from utmost.data.table import Table
+    from utmost.exact.field_reader import Fields
+    from utmost.queries.privacy_setting import PrivacySetting
+
+UNIVERSAL_CLAIM = (
+    "universal: every reader of this count, with the remap that fits the reader's prior and legal loss, loses as "
+    "little as with any mechanism of this epsilon made for that reader alone (GRS12 Thm 3.2)"
+)
+UNBOUNDED_COUNT_CLAIM = (
+    "universal: every reader who knows an upper end for this count, whatever the prior on it and the legal loss, loses "
+    "as little as with any mechanism of this epsilon made for that reader alone (GRS12 Thm 3.2 for the answer cut at "
+    "that end)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Count(LatticeQuery):
+    """How many rows satisfy `where`; with a unit of groups, how many persons have such a row."""
+
+    kind: ClassVar[str] = "count"
+    noun: ClassVar[str] = "count"
+    counts_rows: ClassVar[bool] = True
+
+    where: str | None = None
+
+    @classmethod
+    def parse(cls, fields: Fields) -> Count:
+        """The count in a table of a plan."""
+        return cls(fields.text("where", None))
+
+    def exact_answer(self, table: Table, setting: PrivacySetting) -> ExactAnswer:
+        """The number of rows, or of persons."""
+        return [table.count(setting.selection(self))]
+
+    def select_mechanism(self, epsilon: Fraction, setting: PrivacySetting) -> SelectedMechanism:
+        """Geometric noise of ε/k a row, between 0 and the most rows there can be."""
+        by_person = setting.unit.groups is not None
+        everyone = setting.replacing and self.where is None and setting.part is None
+        if everyone and (by_person or setting.unit.column is None):
+            raise InputError(
+                f"where must be given: under replace the number of {'persons' if by_person else 'rows'} is public, so "
+                "a count of all of them needs no noise; it is in the release anyway",
+                "where",
+            )
+        sensitivity = 1 if by_person else setting.unit.bound
+        high = None if setting.units is None else setting.units * sensitivity
+        optimal = METRIC_CLAIM if sensitivity > 1 else UNIVERSAL_CLAIM if setting.replacing else UNBOUNDED_COUNT_CLAIM
+        return SelectedMechanism(LatticeMechanism(epsilon / sensitivity, 0, high), sensitivity, optimal, "geometric")
+
+    def target_noun(self, unit: PrivacyUnit) -> str:
+        """The count, of persons where they are counted."""
+        return self.noun if unit.groups is None else "count of persons"
+
+    def bounds_contributions(self, unit: PrivacyUnit) -> bool:
+        """With a unit of groups each person is counted once, whatever the bound: nothing is left out."""
+        return unit.column is not None and unit.groups is None

@@ -1,0 +1,47 @@
+"""What the sensitivities of a release rest on, and its guarantee in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from utmost.data.selection import NeighbourRelation, Partition, PrivacyUnit, Selection
+
+if TYPE_CHECKING:
+    from utmost.queries.query import Query
+
+
+@dataclass(frozen=True, slots=True)
+class PrivacySetting:
+    """What a release's sensitivities rest on: the relation, the unit, the part, and the number of units if public."""
+
+    neighbours: NeighbourRelation
+    unit: PrivacyUnit
+    part: Partition | None
+    units: int | None
+
+    @property
+    def replacing(self) -> bool:
+        """Is one unit replaced, their number being public."""
+        return self.neighbours is NeighbourRelation.REPLACE
+
+    def selection(self, query: Query) -> Selection:
+        """The rows that the query is about."""
+        return Selection(query.where, self.unit, self.part)
+
+    def holds_everyone(self, query: Query) -> bool:
+        """Is every unit in the query with exactly one row, whatever the data: then their number is public."""
+        covers_table = self.replacing and self.part is None and query.where is None
+        return covers_table and self.unit.column is None and not query.drops_rows
+
+
+def guarantee_sentence(epsilon: Fraction, setting: PrivacySetting) -> str:
+    """The guarantee in words."""
+    unit = "row" if setting.unit.column is None else f"person ({setting.unit})"
+    unit += "" if setting.part is None else f", of which the rows with {setting.part} are looked at,"
+    change = f"replacing one {unit} by any other" if setting.replacing else f"adding or removing one {unit}"
+    return (
+        f"{change} changes the probability of every possible release by a factor of at most "
+        f"e^({epsilon}); pure differential privacy, epsilon recomputed from the mechanisms that ran"
+    )

@@ -1,0 +1,249 @@
+"""What a kind of query must supply. A kind is one module with a subclass of `Query`, and one line in `registry`.
+
+Everything else asks the query: plan reader and writer, digest, preview, release file, readings, command line, studio
+form and the table of kinds in docs/plan.md know no kind by name.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+
+from utmost.data.selection import Selection
+from utmost.queries.answer_mechanisms.mechanism import AccuracyTarget, ConfidenceLaw, Drawn, ErrorLaw
+from utmost.queries.keys import key_name
+
+if TYPE_CHECKING:
+    from utmost.data.selection import Key, Partition, PrivacyUnit
+    from utmost.data.table import Table
+    from utmost.exact.field_reader import Fields
+    from utmost.queries.calibration_form import CalibrationExample, CalibrationForm
+    from utmost.queries.privacy_setting import PrivacySetting
+
+METRIC_CLAIM = (
+    "metric: the best mechanism for every prior and every legal loss among those that protect each step of the total "
+    "with epsilon/sensitivity (GRS12 Thm 3.2 on the line of totals); nothing is claimed among all epsilon-private ones"
+)
+NO_CLAIM = "none claimed: no mechanism is known to be the best for every reader of this query"
+ALTERED = "this file was altered, ask for the one that utmost release wrote"
+
+ExactAnswer = list[int]  # whole numbers that the mechanism adds noise to, or chooses by
+AnswerDraw = Callable[[ExactAnswer], Drawn]
+
+
+@dataclass(frozen=True, slots=True)
+class QueryField:
+    """A key of a plan that belongs to a kind of query, and its field in the studio's form.
+
+    `input` is what is typed: a column, a column of numbers, a number, a text, or columns with their public values.
+    `default` stands in the form at first. A field `instead_of` another is given where that one is left out.
+    """
+
+    name: str
+    label: str
+    input: Literal["column", "number column", "number", "text", "keys"]
+    hint: str = ""
+    default: str = ""
+    description: str = ""
+    instead_of: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SelectedMechanism:
+    """How one query is answered: the mechanism, the sensitivity its ε is divided by, and the sense of optimality.
+
+    `ledger_law` is what a ledger that composes privacy-loss distributions may assume: "geometric" where one lattice
+    number moves by at most `sensitivity` steps, "any" otherwise.
+    """
+
+    mechanism: Any  # the AnswerMechanism that the kind's own methods take
+    sensitivity: int
+    optimal: str
+    ledger_law: Literal["geometric", "any"]
+
+
+@dataclass(frozen=True, slots=True)
+class FaceValue:
+    """What a reader is told of an answer without a posterior; `rank` bounds the rows on the wrong side of its value."""
+
+    remark: str
+    rank: float | None = None
+
+
+class Query(ABC):
+    """A query of a plan: a frozen dataclass. Everything but `exact_answer` follows from public things; no row is read.
+
+    `counts_rows` says that answers are numbers of rows, so that a reader holds every whole number possible.
+    """
+
+    __slots__ = ()
+
+    kind: ClassVar[str]
+    noun: ClassVar[str]  # what is asked for, in the words of an error
+    fields: ClassVar[tuple[QueryField, ...]] = ()  # beside name, kind, where and epsilon
+    calibration: ClassVar[CalibrationForm | None] = None  # how `utmost calibrate` asks about it, if it does
+    counts_rows: ClassVar[bool] = False
+    clamps_values: ClassVar[bool] = False  # values are changed before they are used
+
+    where: str | None  # the predicate that its rows satisfy; a field of every kind
+
+    # Plans and releases
+
+    @classmethod
+    @abstractmethod
+    def parse(cls, fields: Fields) -> Self:
+        """The query in a table of a plan. Keys are read in the order in which missing ones are reported."""
+
+    @classmethod
+    def parse_content(cls, fields: Fields) -> Self:
+        """The query in a table of a release file: what `content` wrote."""
+        return cls.parse(fields)
+
+    def plan_entries(self) -> dict[str, Any]:
+        """What belongs to the kind in a plan, in the order in which it is written."""
+        return {}
+
+    def content(self) -> dict[str, Any]:
+        """What belongs to the kind in a release file. Runs after the charge: it cannot fail."""
+        return {}
+
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        """The JSON schemas of the entries of `content` and of what is drawn, by key."""
+        return {}
+
+    def as_released(self) -> Query:
+        """The query without what only a plan says of it."""
+        return self
+
+    # Tables
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """The columns that it looks at beside those of `where`, unit and part."""
+        return frozenset()
+
+    @property
+    def drops_rows(self) -> bool:
+        """Are rows left out, beside those that `where` leaves out, for what they hold."""
+        return False
+
+    def used_columns(self, unit: PrivacyUnit, part: Partition | None) -> set[str]:
+        """All columns that it looks at."""
+        return Selection(self.where, unit, part).columns | self.columns
+
+    def check(self, table: Table, unit: PrivacyUnit, part: Partition | None) -> None:
+        """Refuse what the table cannot answer: unknown columns, kinds and bounds that do not fit. Reads no row."""
+        table.check_selection(Selection(self.where, unit, part))
+
+    @abstractmethod
+    def exact_answer(self, table: Table, setting: PrivacySetting) -> ExactAnswer:
+        """The true answer as whole numbers, from the engine: secret."""
+
+    # Privacy
+
+    def resolve(self, epsilon: Fraction, setting: PrivacySetting) -> Query:
+        """The query with everything found that a plan may leave to be found once the setting is known."""
+        return self
+
+    def resolved_content(self) -> dict[str, str]:
+        """What was found, and what from, as a preview has it."""
+        return {}
+
+    def resolved_sentence(self) -> str | None:
+        """The same in a sentence; None where nothing was to be found."""
+        return None
+
+    def check_unit(self, unit: PrivacyUnit) -> None:  # noqa: B027
+        """Refuse a unit that the query is not defined for; by default none."""
+
+    @abstractmethod
+    def select_mechanism(self, epsilon: Fraction, setting: PrivacySetting) -> SelectedMechanism:
+        """The mechanism for the query at this ε, and its sensitivity, whose formula the kind's docstring proves."""
+
+    @abstractmethod
+    def actual_epsilon(self, mechanism: Any, setting: PrivacySetting) -> Fraction:
+        """The ε that the mechanism has for this query, recomputed from the law that is drawn."""
+
+    @abstractmethod
+    def prepare_draw(self, mechanism: Any) -> AnswerDraw:
+        """The draw of an answer: everything that can fail is done here; the function that is returned cannot fail.
+
+        It takes random words and computes with whole numbers; how many of either does not depend on the answer.
+        """
+
+    @abstractmethod
+    def value_room(self, mechanism: Any) -> int:
+        """More bytes than what is published of a draw takes in a release file, from public things."""
+
+    # Accuracy
+
+    @abstractmethod
+    def error_law(self, mechanism: Any) -> ErrorLaw:
+        """How far off an answer will be; refused where a double could not hold it."""
+
+    @abstractmethod
+    def confidence_law(self, mechanism: Any, target: AccuracyTarget) -> ConfidenceLaw:
+        """The probability that an answer of this mechanism, selected for ε = 1, meets a target at other ε."""
+
+    @classmethod
+    def calibration_example(cls, options: Mapping[str, Any]) -> CalibrationExample:
+        """The query that the options of `calibration` describe; asked only of kinds that have it."""
+        raise NotImplementedError
+
+    def check_error(self, error: Fraction) -> None:  # noqa: B027
+        """Refuse an error that every answer meets; by default none."""
+
+    def target_noun(self, unit: PrivacyUnit) -> str:
+        """What an error is the distance from, without its limits."""
+        return self.noun
+
+    def bounds_contributions(self, unit: PrivacyUnit) -> bool:
+        """Are rows of a person left out where there are more than the unit's bound."""
+        return unit.column is not None
+
+    def value_limits(self) -> list[str]:
+        """What is done to values before they are used, in words."""
+        return []
+
+    def same_error(self) -> Query:
+        """A query with the same error at every ε, the same one for as many queries as possible."""
+        return self
+
+    # Released values
+
+    @property
+    def cells(self) -> tuple[tuple[Key, ...], ...]:
+        """The cells that have a number each; none where the answer is one number."""
+        return ()
+
+    @property
+    def cell_names(self) -> tuple[str, ...]:
+        """The names of the cells: their keys, with a comma between the keys of one cell."""
+        return tuple(",".join(key_name(key) for key in cell) for cell in self.cells)
+
+    def face_value(self, mechanism: Any, coverage: float) -> FaceValue:
+        """What is said of a value whose mechanism has no posterior, with this probability."""
+        return FaceValue(f"A {self.kind} has no posterior for any prior: it is read at face value.")
+
+    @abstractmethod
+    def read_drawn(self, fields: Fields) -> Drawn:
+        """What was drawn, from a table of a release file."""
+
+    @abstractmethod
+    def check_drawn(self, mechanism: Any, drawn: Drawn) -> None:
+        """Refuse what the mechanism cannot have given, and a value that is not what its details stand for."""
+
+
+def drawn_content(drawn: Drawn) -> dict[str, Any]:
+    """What was drawn as a release file has it. Runs after the charge: it cannot fail."""
+    value = drawn.value
+    content = [_number_content(number) for number in value] if isinstance(value, tuple) else _number_content(value)
+    return {"value": content, **drawn.details}
+
+
+def _number_content(number: int | Fraction) -> int | str:
+    return number if isinstance(number, int) else str(number)

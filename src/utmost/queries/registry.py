@@ -1,0 +1,85 @@
+"""The kinds of queries: one line each. Readers, writers, schemas, forms and docs take the kinds from here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from utmost.data.cells import KEY_TYPES
+from utmost.data.column_kinds import ColumnKind
+from utmost.data.table import NUMBERS
+from utmost.queries.count import Count
+from utmost.queries.histogram import Histogram
+from utmost.queries.mean import Mean
+from utmost.queries.quantile import Quantile
+from utmost.queries.query import Query, QueryField
+from utmost.queries.sum import Sum
+
+if TYPE_CHECKING:
+    from utmost.exact.field_reader import Fields
+
+QUERY_KINDS: dict[str, type[Query]] = {
+    Count.kind: Count,
+    Histogram.kind: Histogram,
+    Sum.kind: Sum,
+    Mean.kind: Mean,
+    Quantile.kind: Quantile,
+}
+COLUMN_INPUTS = {"number column": NUMBERS, "keys": tuple(KEY_TYPES)}  # the kinds of columns that they take
+
+
+def parse_kind(fields: Fields) -> type[Query]:
+    """The kind that a table of a plan or a release names."""
+    name = fields.text("kind")
+    if name not in QUERY_KINDS:
+        raise fields.error("kind", f'must be one of {", ".join(QUERY_KINDS)}, got "{_shorten(name)}"')
+    return QUERY_KINDS[name]
+
+
+def query_fields() -> dict[str, QueryField]:
+    """The fields of all kinds, each once, by name."""
+    return {field.name: field for kind in QUERY_KINDS.values() for field in kind.fields}
+
+
+def kinds_with_field(name: str) -> tuple[str, ...]:
+    """The kinds that have this field."""
+    return tuple(kind.kind for kind in QUERY_KINDS.values() if any(field.name == name for field in kind.fields))
+
+
+def kinds_of_column(column_kind: ColumnKind) -> tuple[str, ...]:
+    """The kinds of queries that a column of this kind can be used in.
+
+    >>> kinds_of_column(ColumnKind.TEXT), kinds_of_column(ColumnKind.OTHER)
+    (('count', 'histogram'), ())
+    """
+    if column_kind is ColumnKind.OTHER:
+        return ()
+    taken = {input_type: column_kind in column_kinds for input_type, column_kinds in COLUMN_INPUTS.items()}
+    return tuple(
+        kind.kind for kind in QUERY_KINDS.values() if all(taken.get(field.input, True) for field in kind.fields)
+    )
+
+
+def kind_schemas() -> dict[str, Any]:
+    """The JSON schemas of the entries of queries in a release, by key; an entry of several kinds fits one of theirs."""
+    alternatives: dict[str, list[Any]] = {}
+    for kind in QUERY_KINDS.values():
+        for key, schema in kind.schema().items():
+            schemas = alternatives.setdefault(key, [])
+            schemas += [] if schema in schemas else [schema]
+    return {key: schemas[0] if len(schemas) == 1 else {"anyOf": schemas} for key, schemas in alternatives.items()}
+
+
+def documented_keys(kind: type[Query]) -> str:
+    """The keys of a kind beside name, kind and epsilon, as docs/plan.md lists them.
+
+    >>> documented_keys(Sum)
+    '`column`, `low`, `high`, `step` or `extra_loss`, `nulls`, `where`'
+    """
+    alternatives = {field.instead_of: f" or `{field.name}`" for field in kind.fields}
+    keys = [f"`{field.name}`{alternatives.get(field.name, '')}" for field in kind.fields if field.instead_of is None]
+    return ", ".join([*keys, "`where`"])
+
+
+def _shorten(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 80 else f"{line[:77]}..."

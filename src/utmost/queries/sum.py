@@ -1,0 +1,115 @@
+"""Sums of the values of a column on a grid.
+
+In steps, with l = low/step and h = high/step, and k rows kept of a unit, the sum moves by at most
+
+- h − l where every row is in it under replace: a summand moves within its range;
+- k·(max(h, 0) − min(l, 0)) under replace otherwise: each summand moves within its range and 0;
+- k·max(−l, h) under add-remove: k summands come or go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from utmost.continuous.grid_selection import GridQuestion
+from utmost.continuous.interval import Interval
+from utmost.continuous.losses import absolute
+from utmost.data.grid import Grid
+from utmost.queries.answer_mechanisms.lattice import LatticeMechanism, prepare_noise
+from utmost.queries.answer_mechanisms.mechanism import Drawn, ErrorLaw
+from utmost.queries.calibration_form import GRID_OPTIONS, SELECTED_OPTION, CalibrationExample, CalibrationForm
+from utmost.queries.lattice_query import LatticeQuery, check_lattice_value, draw_lattice_value
+from utmost.queries.number_column import grid_content, grid_from_options
+from utmost.queries.number_total import NumberTotal, RoundedTotal
+from utmost.queries.query import METRIC_CLAIM, AnswerDraw, ExactAnswer, SelectedMechanism
+
+if TYPE_CHECKING:
+    from utmost.data.table import Table
+    from utmost.queries.privacy_setting import PrivacySetting
+
+
+@dataclass(frozen=True, slots=True)
+class Sum(NumberTotal, LatticeQuery):
+    """The sum of a column's values on the grid, over the rows that satisfy `where`."""
+
+    kind: ClassVar[str] = "sum"
+    noun: ClassVar[str] = "sum"
+    calibration: ClassVar[CalibrationForm | None] = CalibrationForm(
+        "Find the least ε for a sum of values on a grid.", (*GRID_OPTIONS, SELECTED_OPTION)
+    )
+    public_rows_hint: ClassVar[str] = ', or take neighbours = "replace"'
+
+    column: str
+    grid: Grid
+    nulls: Fraction | None
+    where: str | None = None
+    extra_loss: Fraction | None = None
+
+    def __post_init__(self) -> None:
+        """Check the number that stands in for a missing one."""
+        self.check_nulls()
+
+    @classmethod
+    def build(cls, column: str, grid: Grid, nulls: Fraction | None, where: str | None, extra: Fraction | None) -> Sum:
+        """The sum with these fields."""
+        return cls(column, grid, nulls, where, extra)
+
+    def has_public_rows(self, setting: PrivacySetting) -> bool:
+        """The number of units bounds that of the summands."""
+        return True
+
+    def exact_answer(self, table: Table, setting: PrivacySetting) -> ExactAnswer:
+        """The sum in steps."""
+        moments = table.moments(setting.selection(self), self.values)
+        return [moments.positions + moments.rows * int(self.grid.low / self.grid.step)]
+
+    def select_mechanism(self, epsilon: Fraction, setting: PrivacySetting) -> SelectedMechanism:
+        """Geometric noise of ε/sensitivity a step, between the least and the largest sum there can be."""
+        low, high, sensitivity = self._summand_range(setting)
+        step, units, rate = self.grid.step, setting.units, epsilon / sensitivity
+        if units is None:
+            ends = (0 if low == 0 else None, 0 if high == 0 else None)
+            return SelectedMechanism(LatticeMechanism(rate, *ends, unit=step), sensitivity, METRIC_CLAIM, "geometric")
+        bottom, top = (end * setting.unit.bound for end in (low, high))
+        mechanism = LatticeMechanism(rate, units * bottom, units * top, unit=step)
+        return SelectedMechanism(mechanism, sensitivity, self.metric_claim(epsilon, setting), "geometric")
+
+    def _summand_range(self, setting: PrivacySetting) -> tuple[int, int, int]:
+        """The least and largest summand in steps, 0 included where a row can be missing, and how far the sum moves."""
+        low, high = int(self.grid.low / self.grid.step), int(self.grid.high / self.grid.step)
+        if setting.holds_everyone(self):
+            return low, high, high - low
+        low, high = min(low, 0), max(high, 0)
+        row_sensitivity = high - low if setting.replacing else max(-low, high)
+        return low, high, row_sensitivity * setting.unit.bound
+
+    def rounded_total(self, epsilon: Fraction, setting: PrivacySetting) -> RoundedTotal:
+        """Rounding moves the sum by half a step for every row that can be in it."""
+        rows, step = (setting.units or 0) * setting.unit.bound, self.grid.step
+        low, high, sensitivity = self._summand_range(setting)
+        interval = Interval(Fraction(0), rows * (high - low) * step)
+        return RoundedTotal(GridQuestion(interval, sensitivity * step, epsilon, absolute), rows)
+
+    def prepare_draw(self, mechanism: LatticeMechanism) -> AnswerDraw:
+        """The sum with noise."""
+        return partial(draw_lattice_value, prepare_noise(mechanism))
+
+    def error_law(self, mechanism: LatticeMechanism) -> ErrorLaw:
+        """That of one noisy number."""
+        self.check_step()
+        return mechanism.error_law()
+
+    @classmethod
+    def calibration_example(cls, options: Mapping[str, Any]) -> CalibrationExample:
+        """The query that the options of the command describe."""
+        grid, selected = grid_from_options(options), options["selected"]
+        query = cls("value", grid, None if selected else grid.low, "some" if selected else None)
+        return CalibrationExample(query, "a sum", {**grid_content(grid), "selected": selected})
+
+    def check_drawn(self, mechanism: LatticeMechanism, drawn: Drawn) -> None:
+        """Refuse a sum beyond the ends, or between steps."""
+        check_lattice_value(mechanism, drawn)

@@ -1,0 +1,139 @@
+"""Describe budgets of a ledger: what each protects, has spent and has left, and what was charged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from utmost.ledger.costs import ROW, Part
+from utmost.ledger.records import CHAIN_CHARS, Budget
+from utmost.reports.blocks import Cell, Facts, Paragraph, Report, Table
+from utmost.reports.numbers import Quantity, Rounding, amount
+
+if TYPE_CHECKING:
+    from utmost.ledger import BudgetState, Charge
+
+DIGEST_CHARS = 12  # of a plan's digest
+
+
+def describe(budget: Budget, state: BudgetState) -> Report:
+    """One budget."""
+    numbers = budget_numbers(budget, state)
+    delta = (" at δ = ", numbers["delta"]) if budget.delta else ()
+    charges = f" in {state.charges} charge{'' if state.charges == 1 else 's'}"
+    pairs: tuple[tuple[str, Cell | Paragraph], ...] = (
+        ("budget", budget.name),
+        ("protects", protection_sentence(budget)),
+        (budget.rule.measure, Paragraph(numbers["limit"], *delta, f", {budget.rule.words}")),
+        ("spent", Paragraph(numbers["spent"], charges)),
+        ("left", numbers["left"]),
+        ("remembers", "yes" if budget.remember else "no"),
+        ("opened", budget.opened),
+    )
+    return Report({"budget": Facts(pairs)}, _document(budget, state), numbers)
+
+
+def budget_numbers(budget: Budget, state: BudgetState) -> dict[str, Quantity]:
+    """The amounts of a budget: what is spent is rounded up, what is left down."""
+    return {
+        "limit": amount(budget.rule.limit(budget)),
+        "delta": amount(budget.delta),
+        "spent": amount(state.spent, Rounding.UP),
+        "left": amount(state.left, Rounding.DOWN),
+    }
+
+
+def describe_list(entries: Sequence[tuple[Budget, BudgetState]]) -> Report:
+    """All budgets of a ledger."""
+    rows: list[tuple[Cell, ...]] = []
+    for budget, state in entries:
+        numbers = budget_numbers(budget, state)
+        amounts = (numbers["limit"], numbers["spent"], numbers["left"])
+        rows.append((budget.name, protection_sentence(budget), *amounts, str(state.charges)))
+    return Report(
+        {"budgets": Table(("budget", "protects", "ε", "spent", "left", "charges"), tuple(rows), text_columns=2)},
+        {"budgets": [_document(budget, state) for budget, state in entries]},
+    )
+
+
+def describe_history(name: str, charges: Sequence[Charge], state: BudgetState) -> Report:
+    """The charges to a budget, the earliest first."""
+    spent, left = amount(state.spent, Rounding.UP), amount(state.left, Rounding.DOWN)
+    total = sum((charge.epsilon for charge in charges), Fraction(0))
+    is_composed = total != state.spent
+    remark = ("; one by one they would cost ", amount(total), ", together less") if is_composed else ()
+    header = ("entry", "charged", "plan", "queries", "part", "ε")
+    return Report(
+        {
+            "charges": Table(header, tuple(_charge_row(charge) for charge in charges), text_columns=5),
+            "state": Paragraph("spent ", spent, ", left ", left, *remark),
+        },
+        {
+            "name": name,
+            "spent": str(state.spent),
+            "left": str(state.left),
+            "chain": state.chain,
+            "charges": [charge_document(charge) for charge in charges],
+        },
+    )
+
+
+def _charge_row(charge: Charge) -> tuple[Cell, ...]:
+    queries = ", ".join(cost.query for cost in charge.costs)
+    part = "" if charge.part is None else f"{charge.part.column} = {charge.part.value}"
+    return str(charge.number), charge.charged, charge.plan[:DIGEST_CHARS], queries, part, amount(charge.epsilon)
+
+
+def protection_sentence(budget: Budget) -> str:
+    """Whom a budget protects, and against which change.
+
+    >>> protection_sentence(Budget("survey", Fraction(1), unit="person"))
+    'each value of person, replace'
+    """
+    unit = "each row" if budget.unit == ROW else f"each value of {budget.unit}"
+    return f"{unit}, {budget.neighbours}"
+
+
+def _document(budget: Budget, state: BudgetState) -> dict[str, Any]:
+    """A budget with what it has spent and left: what `utmost budget show --json` prints."""
+    return {
+        "name": budget.name,
+        "epsilon": str(budget.epsilon),
+        "delta": str(budget.delta),
+        "composition": budget.composition,
+        "unit": budget.unit,
+        "neighbours": budget.neighbours,
+        "remember": budget.remember,
+        "opened": budget.opened,
+        "spent": str(state.spent),
+        "left": str(state.left),
+        "charges": state.charges,
+        "chain": state.chain,
+    }
+
+
+def charge_document(charge: Charge) -> dict[str, Any]:
+    """A charge: what `utmost budget history --json` lists."""
+    costs = [
+        {"query": cost.query, "epsilon": str(cost.epsilon), "law": cost.law, "steps": cost.steps}
+        for cost in charge.costs
+    ]
+    return {
+        "entry": charge.number,
+        "charged": charge.charged,
+        "plan": charge.plan,
+        "fingerprint": charge.fingerprint,
+        "part": None if charge.part is None else _part_document(charge.part),
+        "epsilon": str(charge.epsilon),
+        "costs": costs,
+        "kept": charge.kept,
+        "unit_kind": charge.unit_kind,
+        "chain": charge.chain,
+    }
+
+
+def _part_document(part: Part) -> dict[str, str | None]:
+    """A part; `source` is None where it is not known, and then the part adds up with every other."""
+    source = None if part.source is None else part.source[:CHAIN_CHARS]
+    return {"column": part.column, "equals": part.value, "kind": part.kind, "table": part.table, "source": source}

@@ -1,0 +1,188 @@
+"""Describe a plan before it runs: what it costs, and how far off its answers will be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from utmost.publish import plan_writer
+from utmost.publish.release_encoder import error_content, part_content
+from utmost.queries.answer_error import noise_remark
+from utmost.reports.blocks import Block, Cell, Facts, Paragraph, Report, Table
+from utmost.reports.numbers import Quantity, Rounding, amount, at_most, quantity
+
+if TYPE_CHECKING:
+    from utmost.publish.execute import PlannedAnswer, Preview
+    from utmost.queries.answer_mechanisms.mechanism import ErrorLaw
+    from utmost.queries.privacy_setting import PrivacySetting
+
+NONE_DECLARED: Mapping[str, str] = {}
+QUERIES_HEADER = ("query", "kind", "ε", "sensitivity", "error", "± (95 %)")
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetOutlook:
+    """A plan's cost beside its budget.
+
+    `spent` and `left` are the budget's before the release, None where it is not open. `after` is what is left after it,
+    None where the budget has too little. `is_free`: the ledger has this very release stored.
+    """
+
+    cost: Fraction
+    budget: str
+    spent: Fraction | None = None
+    left: Fraction | None = None
+    after: Fraction | None = None
+    is_free: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ShownError:
+    """How far off an answer will be: on average, and at most in 95 % of cases; with what they are divided by."""
+
+    expected: Quantity
+    half_width: Quantity
+
+
+def shown_error(error: ErrorLaw) -> ShownError:
+    """The numbers of an error, each followed by its suffix."""
+    return ShownError(quantity(error.expected, suffix=error.suffix), at_most(error.half_width, suffix=error.suffix))
+
+
+def describe(preview: Preview, unreadable: Mapping[str, int] | None = None) -> Report:
+    """Whom the plan protects, its cost, the error of each answer, and what must be known to read the errors.
+
+    `unreadable` counts the values of columns that their kinds do not fit, where they were counted.
+    """
+    from utmost.publish.unreadable_values import unreadable_sentences
+
+    setting, plan = preview.setting, preview.plan
+    remarks = [
+        *plan_remarks(preview.planned_answers, setting, preview.guesses, plan.source.columns),
+        *part_remarks(preview.part_adds_up),
+    ]
+    blocks: dict[str, Block | None] = {
+        "setting": _setting_facts(preview),
+        "space": Paragraph(),
+        "queries": Table(QUERIES_HEADER, tuple(_planned_row(answer) for answer in preview.planned_answers), 2),
+    }
+    blocks |= {f"remark {number}": Paragraph(remark) for number, remark in enumerate(remarks)}
+    sentences = [] if unreadable is None else unreadable_sentences(unreadable)
+    blocks["end"] = Paragraph()
+    blocks |= {f"unreadable {number}": Paragraph(sentence) for number, sentence in enumerate(sentences)}
+    document = _document(preview) | ({} if unreadable is None else {"unreadable": dict(unreadable)})
+    return Report(blocks, document)
+
+
+def _setting_facts(preview: Preview) -> Facts:
+    setting = preview.setting
+    neighbours = f"for {setting.unit}; neighbours: {setting.neighbours}; number of units: "
+    privacy = Paragraph(neighbours, *units_paragraph(setting).parts)
+    part = [] if setting.part is None else [("Part", f"only the rows with {setting.part}")]
+    outlook = BudgetOutlook(preview.cost, preview.plan.budget, preview.spent, preview.left, preview.after, preview.free)
+    hint = ": see utmost budget open" if preview.left is None else ""
+    cost = Paragraph(*cost_paragraph(outlook).parts, hint)
+    return Facts((("Privacy", privacy), *part, ("Cost", cost)))
+
+
+def units_paragraph(setting: PrivacySetting) -> Paragraph:
+    """The number of units, where it is public."""
+    return Paragraph("not public") if setting.units is None else Paragraph(quantity(setting.units), ", public")
+
+
+def cost_paragraph(outlook: BudgetOutlook) -> Paragraph:
+    """What a plan costs, and what that leaves of its budget.
+
+    >>> cost_paragraph(BudgetOutlook(Fraction(1, 2), "survey", Fraction(0), Fraction(1), Fraction(1, 2))).text
+    'ε 0.5; budget survey: ε 0 spent, ε 1 left, ε 0.5 after it'
+    >>> cost_paragraph(BudgetOutlook(Fraction(1, 2), "survey")).text
+    'ε 0.5; budget survey is not open yet'
+    """
+    cost, name = amount(outlook.cost, Rounding.UP), outlook.budget
+    if outlook.spent is None or outlook.left is None:
+        return Paragraph("ε ", cost, f"; budget {name} is not open yet")
+    spent, left = amount(outlook.spent, Rounding.UP), amount(outlook.left, Rounding.DOWN)
+    now: tuple[Cell, ...] = (f"; budget {name}: ε ", spent, " spent, ε ", left, " left")
+    if outlook.is_free:
+        return Paragraph("nothing: the ledger remembers this release", *now)
+    if outlook.after is None:
+        return Paragraph("ε ", cost, *now)
+    charge = outlook.left - outlook.after
+    taken = (
+        () if charge == outlook.cost else (", of which ε ", amount(charge, Rounding.UP), " is taken from the budget")
+    )
+    return Paragraph("ε ", cost, *taken, *now, ", ε ", amount(outlook.after, Rounding.DOWN), " after it")
+
+
+def _planned_row(planned_answer: PlannedAnswer) -> tuple[Cell, ...]:
+    spec, error = planned_answer.spec, shown_error(planned_answer.error)
+    sensitivity = quantity(planned_answer.law.sensitivity)
+    return spec.name, spec.query.kind, amount(spec.epsilon), sensitivity, error.expected, error.half_width
+
+
+def plan_remarks(
+    planned_answers: Sequence[PlannedAnswer],
+    setting: PrivacySetting,
+    guesses: Mapping[str, str],
+    declared: Mapping[str, str] = NONE_DECLARED,
+) -> Iterator[str]:
+    """What must be known to read the errors; `guesses` are kinds found in the rows, beside those `declared`."""
+    yield from sorted({planned_answer.error.note for planned_answer in planned_answers} - {""})
+    for planned_answer in planned_answers:
+        sentence = planned_answer.spec.query.resolved_sentence()
+        if sentence is not None:
+            yield f"{planned_answer.spec.name}: {sentence}"
+    if guesses:
+        kinds_line = plan_writer.column_kinds({**declared, **guesses})
+        yield f"Kinds were found in the rows; to release, declare them: {kinds_line}"
+    remark = noise_remark((planned_answer.spec.query for planned_answer in planned_answers), setting.unit, setting.part)
+    if remark is not None:
+        yield remark
+
+
+def part_remarks(part_adds_up: str | None) -> Iterator[str]:
+    """Where a part costs as much as the whole table: why."""
+    if part_adds_up is not None:
+        yield f"The part adds up with other charges to its budget: {part_adds_up}."
+
+
+def grid_step(planned_answer: PlannedAnswer) -> str | None:
+    """The step of a query's grid, if it has one."""
+    step: str | None = planned_answer.spec.query.content().get("step")
+    return step
+
+
+def _document(preview: Preview) -> dict[str, Any]:
+    setting = preview.setting
+    amounts = {"spent": preview.spent, "left": preview.left, "after": preview.after}
+    balances = {name: None if value is None else str(value) for name, value in amounts.items()}
+    return {
+        "dry_run": True,
+        "engine": preview.engine,
+        "unit": str(setting.unit),
+        "neighbours": str(setting.neighbours),
+        "units": setting.units,
+        "part": part_content(setting.part),
+        "part_adds_up": preview.part_adds_up,
+        "cost": str(preview.cost),
+        "free": preview.free,
+        "guesses": dict(preview.guesses),
+        "ledger": {"budget": preview.plan.budget, **balances},
+        "queries": [_planned_document(planned_answer) for planned_answer in preview.planned_answers],
+    }
+
+
+def _planned_document(planned_answer: PlannedAnswer) -> dict[str, Any]:
+    query = planned_answer.spec.query
+    return {
+        "name": planned_answer.spec.name,
+        "kind": query.kind,
+        **query.resolved_content(),
+        "epsilon": str(planned_answer.spec.epsilon),
+        "sensitivity": planned_answer.law.sensitivity,
+        "mechanism": planned_answer.law.mechanism.content(),
+        "optimal": planned_answer.law.optimal,
+        "error": error_content(planned_answer.error) | {"suffix": planned_answer.error.suffix},
+    }

@@ -1,0 +1,68 @@
+"""Describe a release: its answers, how far off they are, and what it guarantees."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from utmost.publish.release_encoder import release_content
+from utmost.queries.answer_error import noise_remark
+from utmost.reports.blocks import Block, Cell, Paragraph, Report, Table
+from utmost.reports.numbers import Quantity, Rounding, amount, quantity
+from utmost.reports.preview import shown_error
+
+if TYPE_CHECKING:
+    from utmost.publish.release_model import Answer, Release
+
+MAX_SHOWN_CELLS = 12  # of a histogram
+VALUE_DIGITS = 8
+
+
+def describe(release: Release) -> Report:
+    """The answers in a table, the cells of histograms, the guarantee, and the entry in the ledger."""
+    blocks: dict[str, Block | None] = {
+        "answers": Table(
+            ("query", "value", "± (95 %)", "ε", "best"),
+            tuple(_answer_row(answer) for answer in release),
+            caption=release.title or "",
+        ),
+        "space": Paragraph(),
+    }
+    blocks |= {f"cells of {answer.name}": _cells_paragraph(answer) for answer in release}
+    blocks |= {f"remark {number}": Paragraph(remark) for number, remark in enumerate(error_remarks(release))}
+    entry = release.entry
+    blocks["guarantee"] = Paragraph(f"Guarantee: {release.guarantee}.")
+    left = amount(entry.left, Rounding.DOWN)
+    blocks["ledger"] = Paragraph(f"Ledger: entry {entry.number}, budget {entry.budget}, ε ", left, " left.")
+    return Report(blocks, lambda: release_content(release))
+
+
+def answer_value(answer: Answer) -> Quantity | None:
+    """The released number; None for a histogram, which has several."""
+    return None if isinstance(answer.value, tuple) else quantity(answer.value, VALUE_DIGITS)
+
+
+def error_remarks(release: Release) -> list[str]:
+    """What must be known to read the errors of a release."""
+    notes = sorted({answer.error.note for answer in release} - {""})
+    remark = noise_remark((answer.query for answer in release), release.unit, release.part)
+    return notes if remark is None else [*notes, remark]
+
+
+def _answer_row(answer: Answer) -> tuple[Cell, ...]:
+    value = answer_value(answer)
+    cells = len(answer.value) if isinstance(answer.value, tuple) else 0
+    claim = answer.optimal.partition(":")[0]
+    half_width = shown_error(answer.error).half_width
+    return answer.name, value or quantity(cells, suffix=" cells"), half_width, amount(answer.epsilon), claim
+
+
+def _cells_paragraph(answer: Answer) -> Paragraph | None:
+    """The cells of a histogram with their values, the first of many."""
+    if not isinstance(answer.value, tuple):
+        return None
+    parts: list[Cell] = [f"{answer.name}: "]
+    pairs = list(zip(answer.query.cell_names, answer.value, strict=True))
+    for number, (name, value) in enumerate(pairs[:MAX_SHOWN_CELLS]):
+        parts += [f"{'; ' if number else ''}{name}: ", quantity(value)]
+    hidden = len(pairs) - MAX_SHOWN_CELLS
+    return Paragraph(*parts, f"; and {hidden} more" if hidden > 0 else "")
