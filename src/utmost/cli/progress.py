@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from rich.text import Text
 
-Report: TypeAlias = Callable[[str], None]
+ProgressReport: TypeAlias = Callable[[str], None]
 
 
 @contextmanager
-def progress_line(label: str) -> Iterator[Report]:
+def progress_line(label: str) -> Iterator[ProgressReport]:
     """Shows `label`, then whatever is reported, as one changing line; it is gone when the work is done."""
     from rich.console import Console
 

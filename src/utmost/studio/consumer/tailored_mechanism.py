@@ -20,8 +20,8 @@ from utmost.mechanisms import geometric
 from utmost.publish.release_model import Answer
 from utmost.reports.numbers import at_most, quantity
 from utmost.spaces import line
-from utmost.studio import charts
-from utmost.studio.charts import Chart
+
+from utmost.studio.charts import Chart, chart_from_altair
 from utmost.studio.consumer.forms import ReadingForm
 from utmost.studio.consumer.response_models import MAX_TAILORED_VALUES, can_tailor, make_reader
 from utmost.studio.number_format import FormattedNumber, format_exact
@@ -109,4 +109,4 @@ def _channel_chart(channel: Channel, size: int) -> Chart | None:
         "The mechanism made for this reader: for each true count (a row) how likely each answer is, "
         "the darker the likelier."
     )
-    return charts.chart_from_altair(heat_map.channel_chart(channel, ""), caption, wide=False)
+    return chart_from_altair(heat_map.channel_chart(channel, ""), caption, wide=False)

@@ -5,10 +5,10 @@ from utmost.studio.core import api_reference, health, home, job_pages, login
 routers = (
     home.pages,
     home.api,
-    job_pages.pages,
-    job_pages.api,
-    login.pages,
-    login.api,
-    api_reference.pages,
+    job_pages.job_pages,
+    job_pages.job_api,
+    login.login_pages,
+    login.login_api,
+    api_reference.reference_pages,
     health.router,
 )

@@ -13,7 +13,7 @@ from utmost.studio import permissions
 from utmost.studio.rendering import render_page
 from utmost.studio.state import VisitorDep
 
-pages = APIRouter(include_in_schema=False)
+reference_pages = APIRouter(include_in_schema=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Operation:
     page: str
 
 
-@pages.get("/reference")
+@reference_pages.get("/reference")
 def reference_page(request: Request, visitor: VisitorDep) -> HTMLResponse:
     """All operations that the visitor may call, by their part of the studio."""
     groups: dict[str, list[Operation]] = {}

@@ -15,8 +15,8 @@ from utmost.studio.rendering import render_page
 from utmost.studio.sessions import ANONYMOUS
 from utmost.studio.state import StateDep, VisitorDep
 
-pages = APIRouter(include_in_schema=False)
-api = APIRouter(prefix="/api", tags=["studio"])
+login_pages = APIRouter(include_in_schema=False)
+login_api = APIRouter(prefix="/api", tags=["studio"])
 WRONG_TOKEN = "token must be one that stands in the tokens file, got another: copy it whole, or ask for a new one"
 
 
@@ -28,13 +28,13 @@ class Session(BaseModel):
     csrf: str
 
 
-@api.get("/session")
+@login_api.get("/session")
 def session(state: StateDep, visitor: VisitorDep) -> Session:
     """Who you are here, and your session's CSRF token; a bearer token needs none."""
     return Session(name=visitor.name, role=visitor.role, csrf=state.sessions.csrf_token(visitor))
 
 
-@pages.get("/login")
+@login_pages.get("/login")
 def login_page(request: Request, state: StateDep, then: str = "/") -> Response:
     """The form for a token."""
     if state.register is None:
@@ -42,7 +42,7 @@ def login_page(request: Request, state: StateDep, then: str = "/") -> Response:
     return render_page(request, "core/login.html", then=_local_path(then))
 
 
-@pages.post("/login")
+@login_pages.post("/login")
 def login(
     request: Request, state: StateDep, token: Annotated[str, Form()] = "", then: Annotated[str, Form()] = "/"
 ) -> Response:
@@ -63,7 +63,7 @@ def login(
     return RedirectResponse(_local_path(then), status_code=303)
 
 
-@pages.post("/logout")
+@login_pages.post("/logout")
 def logout(request: Request, state: StateDep) -> Response:
     """End the session: a copy of its cookie is void too."""
     state.sessions.end(request.state.visitor)

@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 from utmost import design
 from utmost.errors import InputError
 from utmost.reports import Report, Table
-from utmost.reports.capacity import describe
+from utmost.reports.capacity import describe as describe_capacities
 from utmost.reports.privacy_type import posterior_table
 from utmost.studio import input_parser
 from utmost.studio.designer.best_mechanism import ChannelMatrix
@@ -63,7 +63,7 @@ def type_capacity(question: DesignQuestion) -> TypeCapacity:
             f"space must have at most {MAX_PROGRAM_POINTS} secrets, or be line, discrete, hamming or cycle", "space"
         )
     capacities = design.capacity(points, level)
-    report = describe(capacities)
+    report = describe_capacities(capacities)
     return TypeCapacity(
         space=points.name,
         secrets=len(points),
