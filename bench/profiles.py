@@ -15,10 +15,9 @@ import numpy as np
 from measuring import QUICK, Blocks, Measurement, Measurements, Section, best_time
 
 import utmost as ut
-from utmost.axioms import composition
-from utmost.axioms.definition import definition_of
-from utmost.axioms.profile import delta_at_epsilon, profile, profiles
-from utmost.axioms.relation import parse_relation
+from utmost.axioms import privacy_profiles
+from utmost.axioms.definition import definition_of, parse_relation
+from utmost.axioms.privacy_profiles import delta_at_epsilon, profile, profiles
 from utmost.axioms.satisfaction import satisfaction
 from utmost.channel import Channel, channel
 from utmost.channel.channel import trusted_channel
@@ -93,7 +92,9 @@ def measure_decision(name: str) -> Measurement:
 def measure_composition(rows: list[list[str]], times: int) -> Measurement:
     """A law composed with itself, exactly."""
     curve = profile(channel(rows), (0, 1)).curve
-    seconds, composed_curve = best_time(lambda: composition.compose_repeated(curve, times), 1 if times > 500 else 3)
+    seconds, composed_curve = best_time(
+        lambda: privacy_profiles.compose_repeated(curve, times), 1 if times > 500 else 3
+    )
     delta = float(delta_at_epsilon(composed_curve, ut.epsilon(1)))
     return {"seconds": seconds, "times": times, "ratios": len(composed_curve.points) - 1, "delta": delta}
 

@@ -228,7 +228,7 @@ def audit_ledger(ledger: str, folder: Path) -> str:
 def measure_load(ledger: str, parent: Path) -> Measurement:
     """One run on a ledger: the rows of the table, the number of errors, the audit, and the server's memory."""
     from utmost import ledger as ledgers
-    from utmost.studio import tokens
+    from utmost.studio import visitors as tokens
 
     folder, file = parent / "folder", parent / "tokens"
     folder.mkdir()

@@ -10,7 +10,7 @@ from typing import Any
 
 from utmost.exact import enclosure
 from utmost.reports import Block, Facts, Paragraph, Quantity, Report, Rounding, SideBySide, Table
-from utmost.reports.html import block_html, number_html
+from utmost.reports.blocks import block_html, number_html
 from utmost.reports.numbers import MINUS, THIN_SPACE
 
 COMPARED_BITS = 300  # of an irrational value, more than any digit that is shown

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import utmost as ut
-from utmost.axioms.relation import parse_relation
+from utmost.axioms.definition import parse_relation
 from utmost.channel import channel
 from utmost.errors import UtmostError
 

@@ -26,7 +26,7 @@ _NAMES = {  # where a name of this module is defined: names
     "utmost.consumer.counts": "posterior read readings",
     "utmost.continuous": "laplace_loss",
     "utmost.design": "by_program capacity derivation lemmas optimal remap_of signature",
-    "utmost.design.minimax": "minimax_optimal",
+    "utmost.design.privacy_program": "minimax_optimal",
     "utmost.design.universal": "universal_mechanism universally_optimal",
     "utmost.errors": "InputError UtmostError",
     "utmost.exact": "Level alpha epsilon number",
@@ -34,7 +34,7 @@ _NAMES = {  # where a name of this module is defined: names
     "utmost.polytopes": "is_kernel_mechanism is_vertex_mechanism kernels vertices",
     "utmost.publish.execute": "preview release",
     "utmost.publish.release_file": "read_release",
-    "utmost.publish.release_schema": "release_schema",
+    "utmost.publish.release_json": "release_schema",
     "utmost.qif": "hyper refinement",
     "utmost.spaces": "Space cycle databases discrete graph grid hamming line space",
 }

@@ -47,7 +47,7 @@ from utmost.design import optimal as optimal
 from utmost.design import remap_of as remap_of
 from utmost.design import signature as signature
 from utmost.design import universal as universal
-from utmost.design.minimax import minimax_optimal as minimax_optimal
+from utmost.design.privacy_program import minimax_optimal as minimax_optimal
 from utmost.design.universal import universal_mechanism as universal_mechanism
 from utmost.design.universal import universally_optimal as universally_optimal
 from utmost.errors import InputError as InputError
@@ -72,7 +72,7 @@ from utmost.publish import local as local
 from utmost.publish.execute import preview as preview
 from utmost.publish.execute import release as release
 from utmost.publish.release_file import read_release as read_release
-from utmost.publish.release_schema import release_schema as release_schema
+from utmost.publish.release_json import release_schema as release_schema
 from utmost.qif import hyper as hyper
 from utmost.qif import refinement as refinement
 from utmost.spaces import Space as Space

@@ -12,5 +12,5 @@ from importlib import import_module
 def report_html(result: object, module: str) -> str:
     """A result as HTML, by `describe` of this module of `utmost.reports`."""
     describe = import_module(f"utmost.reports.{module}").describe
-    html: str = import_module("utmost.reports.html").report_html(describe(result))
+    html: str = import_module("utmost.reports.blocks").report_html(describe(result))
     return html

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import beta
 
-from utmost.audit.confidence_bounds import log_ratio, lower_bound, upper_bound, wilson_score
+from utmost.audit.events import log_ratio, lower_bound, upper_bound, wilson_score
 
 RISKS = st.sampled_from([0.05, 0.01, 0.00125, 1e-9])
 COUNTS = st.integers(1, 60).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))

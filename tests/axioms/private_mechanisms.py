@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from strategies import channels, weights
-from utmost.axioms.relation import Relation
+from utmost.axioms.definition import Relation
 from utmost.channel import Channel
 from utmost.channel.channel import trusted_channel
 from utmost.exact import Level

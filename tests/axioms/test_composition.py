@@ -11,10 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from strategies import channels
-from utmost.axioms import composition
-from utmost.axioms.composition import compose_profiles, compose_repeated, law
+from utmost.axioms import privacy_profiles
 from utmost.axioms.curves import Curve, curve_from_lines, curve_from_points
-from utmost.axioms.profile import delta_at_epsilon, epsilon_at_delta, profile
+from utmost.axioms.privacy_profiles import (
+    compose_profiles,
+    compose_repeated,
+    delta_at_epsilon,
+    epsilon_at_delta,
+    law,
+    profile,
+)
 from utmost.channel import Channel, channel
 from utmost.errors import InputError
 from utmost.exact import alpha, epsilon, exponential
@@ -147,7 +153,7 @@ def test_a_bound_that_jumps_or_is_not_concave_cannot_be_composed():
 
 
 def test_too_many_ratios_are_refused_with_a_way_out(monkeypatch):
-    monkeypatch.setattr(composition, "MAX_PRODUCTS", 8)
+    monkeypatch.setattr(privacy_profiles, "MAX_PRODUCTS", 8)
     once = curve_of(channel([["1/2", "1/3", "1/6"], ["1/5", "2/5", "2/5"]]))
     with pytest.raises(InputError, match="got 9: compose fewer"):
         compose_repeated(once, 2)

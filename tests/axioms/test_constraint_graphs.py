@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from axioms.private_mechanisms import mechanisms, relations
 from strategies import legal_consumers, levels, rational_levels
 from utmost.axioms.constraint_graphs import parts_of, privacy_constraints, row_graphs
-from utmost.axioms.relation import Relation, parse_relation, relation_from_pairs, relation_from_space
+from utmost.axioms.definition import Relation, parse_relation, relation_from_pairs, relation_from_space
 from utmost.channel import channel, identity
 from utmost.design import signature
 from utmost.errors import InputError

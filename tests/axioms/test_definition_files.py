@@ -15,7 +15,7 @@ from utmost.axioms import (
     variation,
 )
 from utmost.axioms.definition_files import parse_candidate, parse_definition, parse_definition_space
-from utmost.axioms.sampled_predicate import SampledPredicate
+from utmost.axioms.pair_rules import SampledPredicate
 from utmost.errors import InputError
 from utmost.exact import alpha, epsilon
 from utmost.spaces import line, parse_space

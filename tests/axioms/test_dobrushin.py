@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from axioms.private_mechanisms import mechanisms, relations
 from strategies import channels, levels, rational_levels
 from utmost.axioms.constraint_graphs import privacy_constraints
+from utmost.axioms.definition import Relation, parse_relation, relation_from_pairs, relation_from_space
 from utmost.axioms.dobrushin import (
     best_coefficient,
     best_mechanism,
@@ -21,7 +22,6 @@ from utmost.axioms.dobrushin import (
     steepest_path,
 )
 from utmost.axioms.generality import generalize, maximally_general
-from utmost.axioms.relation import Relation, parse_relation, relation_from_pairs, relation_from_space
 from utmost.channel import channel, identity
 from utmost.errors import InputError
 from utmost.exact import alpha, epsilon

@@ -14,6 +14,7 @@ from axioms.private_mechanisms import mechanisms, relations
 from strategies import channels, levels, rational_levels
 from utmost.axioms import generality
 from utmost.axioms.constraint_graphs import privacy_constraints, row_graph, row_graphs
+from utmost.axioms.definition import Relation, parse_relation, relation_from_space
 from utmost.axioms.generality import (
     at_least_as_general,
     canonical,
@@ -23,7 +24,6 @@ from utmost.axioms.generality import (
     peel_extreme_ray,
     split_output,
 )
-from utmost.axioms.relation import Relation, parse_relation, relation_from_space
 from utmost.channel import Channel, channel, deterministic, identity, is_private
 from utmost.channel.channel import trusted_channel
 from utmost.errors import InputError

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from strategies import channels, fractions, levels
 from utmost.axioms.likelihood_ratio import PreparedLaw, group_by_ratio, prepare_law
-from utmost.axioms.profile import farthest_breakpoint, profile, profiles
+from utmost.axioms.privacy_profiles import farthest_breakpoint, profile, profiles
 from utmost.channel import Channel, channel
 from utmost.errors import InputError
 from utmost.exact import Real, alpha, epsilon, exponential

@@ -13,15 +13,17 @@ from strategies import channels, fractions, levels, small_spaces
 from utmost.axioms.curves import Curve, curve_from_points
 from utmost.axioms.definition import (
     Definition,
+    Relation,
     approximate,
     definition_of,
     identity,
+    parse_relation,
     pure,
+    relation_from_space,
     subsampling,
     variation,
 )
-from utmost.axioms.profile import profile
-from utmost.axioms.relation import Relation, parse_relation, relation_from_space
+from utmost.axioms.privacy_profiles import profile
 from utmost.axioms.satisfaction import satisfaction
 from utmost.channel import Channel, channel, is_private, mix
 from utmost.errors import InputError

@@ -22,8 +22,7 @@ from utmost.axioms import (
 )
 from utmost.axioms.definition import bound_fault
 from utmost.axioms.pair_rules import AllowedPairs, permits
-from utmost.axioms.region_convexity import bound, convexity_gap
-from utmost.axioms.regions import region
+from utmost.axioms.regions import bound, convexity_gap, region
 from utmost.channel import channel
 from utmost.errors import InputError
 from utmost.exact import alpha, epsilon

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from axioms.private_mechanisms import mechanisms, relations
 from strategies import channels, fractions, levels, rational_levels, weights
 from utmost.axioms.constraint_graphs import privacy_constraints
+from utmost.axioms.definition import Relation, parse_relation
 from utmost.axioms.dobrushin import ergodicity
-from utmost.axioms.relation import Relation, parse_relation
 from utmost.axioms.utility_measures import (
     absolute_determinant,
     check_measure,

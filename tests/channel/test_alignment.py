@@ -11,15 +11,15 @@ import pytest
 
 import utmost as ut
 from utmost import qif
+from utmost.axioms.definition import parse_relation
 from utmost.axioms.generality import equivalent
-from utmost.axioms.relation import parse_relation
 from utmost.axioms.utility_measures import remap_counterexample
 from utmost.channel import Channel, align_inputs, channel
 from utmost.consumer import losses, priors
 from utmost.design.universal import universally_optimal
 from utmost.errors import InputError
+from utmost.qif.hyper import hyper_distance, refining_move
 from utmost.qif.leakage_measures import bayes, guessing, leakage
-from utmost.qif.optimal_transport import hyper_distance, refining_move
 from utmost.spaces import parse_space
 
 HALF = ut.alpha("1/2")

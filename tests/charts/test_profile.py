@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from utmost.axioms.definition import parse_bound
-from utmost.axioms.profile import profile
+from utmost.axioms.privacy_profiles import profile
 from utmost.channel import channel
-from utmost.charts.profile import MAX_MARKED_BREAKPOINTS, profile_chart
+from utmost.charts.definition import MAX_MARKED_BREAKPOINTS, profile_chart
 from utmost.exact import epsilon
 from utmost.mechanisms import geometric
 

@@ -11,15 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from utmost.charts import Posterior, save_chart, simplex_chart, tetrahedron_chart, uncertainty_chart
-from utmost.charts.simplex import (
-    MAX_DOT_AREA,
-    MIN_DOT_AREA,
-    _max_uncertainty,
-    _superlevel_set,
-    clip_polygon,
-    triangle_point,
-)
-from utmost.charts.tetrahedron import (
+from utmost.charts.region import (
     BACK_COLOUR,
     CHAR_HEIGHT_PIXELS,
     CHAR_WIDTH_PIXELS,
@@ -28,6 +20,14 @@ from utmost.charts.tetrahedron import (
     SIDE_PIXELS,
     facets,
     project,
+)
+from utmost.charts.simplex import (
+    MAX_DOT_AREA,
+    MIN_DOT_AREA,
+    _max_uncertainty,
+    _superlevel_set,
+    clip_polygon,
+    triangle_point,
 )
 from utmost.errors import InputError
 

@@ -14,9 +14,9 @@ import example_releases
 import utmost.cli
 from utmost.cli import output, run
 from utmost.errors import InputError
-from utmost.exact.plain_text import CONTROL_CHARACTER
+from utmost.exact.input_text import CONTROL_CHARACTER
 from utmost.publish import plans, release_file
-from utmost.publish.release_encoder import release_content
+from utmost.publish.release_json import release_content
 from utmost.queries import Count, Histogram
 
 CONTROLS = ["\x1b[2J", "\x9b2J", "\r", "\x07", "\u202e", "\u2066", "\x00", "\ud800", "\x7f", "\x85"]

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from example_releases import CLOSED, OPEN, answer, count, survey, write_release
-from utmost.charts.reading import CellData, ReadingData, cell_chart, reading_chart
+from utmost.charts.curves import CellData, ReadingData, cell_chart, reading_chart
 from utmost.data.grid import Grid
 from utmost.queries import Histogram, Sum
 from utmost.reports.estimate import figure

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from utmost.channel.files import read_channel
-from utmost.consumer.files import read_text
+from utmost.consumer.family import read_text
 from utmost.data.source_identity import identify_source
 from utmost.data.sources import Source, open_table
 from utmost.errors import InputError

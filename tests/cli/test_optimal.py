@@ -149,7 +149,7 @@ def test_ctrl_c_shows_the_best_mechanism_so_far_and_its_gap(utmost, monkeypatch)
 
         yield report
 
-    monkeypatch.setattr("utmost.cli.progress.progress_line", interrupting_progress)
+    monkeypatch.setattr("utmost.cli.output.progress_line", interrupting_progress)
     result = utmost("optimal", "grid:4x4", "--alpha", "1/2", "--json")
     assert result.err.startswith("stopped: the loss is between ")
     certificate = result.document["certificate"]

@@ -14,9 +14,8 @@ import utmost as ut
 from utmost import spaces
 from utmost.exact import ball, ball_endpoints, enclosure
 from utmost.exact.working_precision import working_precision
-from utmost.studio.designer.best_mechanism import best_mechanism
 from utmost.studio.designer.forms import DesignQuestion
-from utmost.studio.designer.privacy_type import type_capacity
+from utmost.studio.designer.results import best_mechanism, type_capacity
 
 Run = Callable[..., Any]
 SOURCES = Path(ut.__file__).parent

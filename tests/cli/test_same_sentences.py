@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from utmost.studio.designer.best_mechanism import best_mechanism
 from utmost.studio.designer.forms import DesignQuestion
-from utmost.studio.designer.privacy_type import type_capacity
 from utmost.studio.designer.refinement import compare_mechanisms
+from utmost.studio.designer.results import best_mechanism, type_capacity
 
 PROBLEMS = [("line:5", "1/3", "squared"), ("cycle:5", "1/2", "absolute"), ("line:4", "1", "absolute")]
 

@@ -14,16 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from utmost.consumer import losses, priors
-from utmost.consumer.counts import (
-    Readings,
-    face_value_reading,
-    posterior,
-    posterior_mass,
-    read,
-    reading_search,
-    readings,
-    recurrences,
-)
+from utmost.consumer.counts import Readings, posterior, read, reading_rules, reading_search, readings, recurrences
+from utmost.consumer.counts import posteriors as posteriors_module
 from utmost.consumer.counts.recurrences import Floats, posterior_sums, scan
 from utmost.consumer.counts.tie_breaking import sign_of_polynomial
 from utmost.consumer.losses import Loss
@@ -264,7 +256,7 @@ def dense_posteriors(prior: Prior, rate: float) -> tuple[Floats, Floats]:
 def test_what_a_large_search_leaves_out_does_not_count(
     make_prior: Callable[[int], Prior], rate: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (posterior_mass, face_value_reading, reading_search):
+    for module in (posteriors_module, reading_rules, reading_search):
         monkeypatch.setattr(module, "MAX_FULL_COUNTS", 100)  # so that 601 counts are searched as a million are
     prior, counts = make_prior(601), np.arange(601)
     posteriors, chances = dense_posteriors(prior, rate)

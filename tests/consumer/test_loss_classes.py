@@ -14,13 +14,17 @@ from utmost.consumer import losses
 from utmost.consumer.loss_classes import (
     Conflict,
     Monotonicity,
+    add_losses,
     is_monotone,
     is_strictly_monotone,
     is_trivial,
+    lift_loss,
+    loss_rows,
     metric_for,
     refutes,
+    restrict_loss,
+    scale_loss,
 )
-from utmost.consumer.loss_operations import add_losses, lift_loss, loss_rows, restrict_loss, scale_loss
 from utmost.errors import InputError
 from utmost.spaces import Space, cycle, discrete, grid, hamming, line, space
 

@@ -120,13 +120,13 @@ def test_a_release_is_read_with_it_and_its_claim_is_computed(capsys: pytest.Capt
 
 def test_the_studio_offers_it_with_its_fields():
     pytest.importorskip("fastapi")
-    from utmost.studio import input_parser
+    from utmost.studio import forms
     from utmost.studio.consumer.forms import choices, form_model, offered_families
 
     assert ("capped", CAPPED.choice) in choices(offered_families(LOSSES))
     form = form_model()(loss="capped", cap="5/2")
     assert form.parse_loss() == Capped(Fraction(5, 2))
-    assert input_parser.parse_loss("capped:2") == Capped(Fraction(2))
+    assert forms.parse_loss("capped:2") == Capped(Fraction(2))
 
 
 def test_the_documentation_has_a_line_for_each_loss():

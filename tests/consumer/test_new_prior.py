@@ -108,7 +108,7 @@ def test_an_unknown_prior_is_refused_with_a_list_that_has_it():
 
 def test_the_studio_offers_it_with_its_fields():
     pytest.importorskip("fastapi")
-    from utmost.studio import input_parser
+    from utmost.studio import forms
     from utmost.studio.consumer.forms import choices, form_model, offered_families
 
     assert ("rising", "large values are likelier (rising)") in choices(offered_families(PRIORS))
@@ -116,7 +116,7 @@ def test_the_studio_offers_it_with_its_fields():
     assert form.prior_kind() == "rising:2"
     assert "start=2" in form.address()
     assert form_model()(prior="rising").address() == "prior=rising"
-    assert input_parser.parse_prior("rising:1", 3).name == "rising:1"
+    assert forms.parse_prior("rising:1", 3).name == "rising:1"
 
 
 def test_a_kind_is_registered_once():

@@ -16,7 +16,7 @@ from utmost.channel import channel
 from utmost.consumer import Consumer, losses, priors
 from utmost.continuous import geometric_loss, laplace_loss
 from utmost.continuous.interval import interval
-from utmost.continuous.laplace_from_geometric import (
+from utmost.continuous.laplace_optimality import (
     loss_margin,
     mixture_spans,
     move_margin,

@@ -15,8 +15,8 @@ from utmost.channel import channel
 from utmost.consumer import Consumer, losses, priors
 from utmost.continuous.interval import Interval
 from utmost.continuous.laplace_count import geometric_loss, laplace_factor, laplace_loss
+from utmost.continuous.laplace_optimality import Band, best_readings, least_loss, lemma9, margin
 from utmost.continuous.losses import parse_continuous_loss
-from utmost.continuous.optimality import Band, best_readings, least_loss, lemma9, margin
 from utmost.design import by_program, optimal
 from utmost.design.count_mechanism import remapped_geometric
 from utmost.errors import InputError

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from strategies import levels
 from utmost.continuous.interval import Interval, interval
-from utmost.continuous.truncated_laplace import Law, TruncatedLaplace
+from utmost.continuous.pixelation import Law, TruncatedLaplace
 from utmost.errors import InputError
 from utmost.exact import Level, Number, alpha, ball, epsilon, exponential, sign
 

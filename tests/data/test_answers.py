@@ -19,7 +19,7 @@ from data.oracle import assert_agrees, position
 from data.storages import COLUMNS, Column, open_stored_table, write_duckdb
 from spark import quiet
 from utmost.data.grid import Grid, GridColumn
-from utmost.data.quantize import quantize as quantized_position
+from utmost.data.grid import quantize as quantized_position
 from utmost.data.selection import NeighbourRelation, Partition, PrivacyUnit, Selection
 from utmost.data.sources import Source, open_table
 from utmost.data.table import Moments, Table

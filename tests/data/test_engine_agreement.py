@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 from data.oracle import Where, assert_agrees
 from data.storages import STORAGES, open_stored_table, stored_rows
 from spark import quiet
-from utmost.data.grid import Grid
-from utmost.data.quantize import check_grid
+from utmost.data.grid import Grid, check_grid
 from utmost.data.selection import Partition, PrivacyUnit
 from utmost.data.table import Table
 from utmost.errors import InputError

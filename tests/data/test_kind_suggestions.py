@@ -8,8 +8,8 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.data.column_kinds import ColumnKind
 from utmost.data.engines.csv_types import suggest_kinds
+from utmost.data.engines.schema import ColumnKind
 from utmost.data.sources import Source, open_table
 
 VALUE_TEXTS = "1 -3 +7 12.0 1.5 .5 1e-3 inf nan true False t 2020-01-31 x 1,5"

@@ -18,7 +18,7 @@ import pytest
 
 from data.storages import COLUMNS, write_duckdb, write_parquet
 from spark import quiet
-from utmost.data.column_kinds import ColumnKind
+from utmost.data.engines.schema import ColumnKind
 from utmost.data.grid import Grid, GridColumn
 from utmost.data.selection import PrivacyUnit, Selection
 from utmost.data.sources import Source, open_table

@@ -9,12 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.data.column_kinds import ColumnKind
+from utmost.data.engines.schema import ColumnKind
 from utmost.data.grid import Grid, GridColumn
 from utmost.data.selection import PrivacyUnit, Selection
-from utmost.data.sources import Source, list_tables, open_table
+from utmost.data.sources import Source, TableSchema, declared_types, list_tables, open_table
 from utmost.data.table import Table
-from utmost.data.table_schema import TableSchema, declared_types
 from utmost.errors import InputError, UtmostError
 from utmost.queries import Count, Histogram, Mean, Query
 

@@ -16,8 +16,7 @@ from utmost.channel import least_epsilon
 from utmost.consumer import Consumer, losses, priors
 from utmost.design import by_program
 from utmost.design.capacities import capacity
-from utmost.design.capacities.alpha_powers import alpha_powers, units_are_private
-from utmost.design.capacities.point_weights import optimal_weights
+from utmost.design.capacities.capacity_programs import alpha_powers, optimal_weights, units_are_private
 from utmost.errors import InputError
 from utmost.exact import Real, alpha, epsilon, number
 from utmost.mechanisms import geometric, response
@@ -352,14 +351,14 @@ def test_values_of_many_digits_are_never_printed_whole():
 def test_what_is_too_large_is_refused_in_one_line(monkeypatch):
     with pytest.raises(InputError, match=r"grid:70x70 has 4900 points"):
         capacity(grid(70, 70), HALF)
-    monkeypatch.setattr("utmost.design.capacities.point_weights.MAX_POINT_ORBITS", 5)
+    monkeypatch.setattr("utmost.design.capacities.capacity_programs.MAX_POINT_ORBITS", 5)
     with pytest.raises(InputError, match=r"grid:5x5 has 6 points that no known symmetry .* at most 5"):
         capacity(grid(5, 5), HALF)
     monkeypatch.undo()
-    monkeypatch.setattr("utmost.design.capacities.pair_program.MAX_RELATIONS", 100)
+    monkeypatch.setattr("utmost.design.capacities.capacity_programs.MAX_RELATIONS", 100)
     with pytest.raises(InputError, match=r"privacy constraints up to symmetry, and at most 100 are tried"):
         capacity(grid(5, 5), alpha("7/10"))
-    monkeypatch.setattr("utmost.design.capacities.pair_program.MAX_RELATIONS", 1)
+    monkeypatch.setattr("utmost.design.capacities.capacity_programs.MAX_RELATIONS", 1)
     with pytest.raises(InputError, match=r"privacy constraints up to symmetry, and at most 1 are tried"):
         capacity(grid(5, 5), alpha("7/10"))
 

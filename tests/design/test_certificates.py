@@ -11,7 +11,7 @@ import pytest
 from utmost.channel import deterministic
 from utmost.consumer import Consumer, losses, priors
 from utmost.design import Design, optimal
-from utmost.design.lower_bounds import CountBound, FreeBound, PriceBound, ProgramBound, RoundedBound, SilentBound
+from utmost.design.certified_design import CountBound, FreeBound, PriceBound, ProgramBound, RoundedBound, SilentBound
 from utmost.errors import SolverError
 from utmost.exact import alpha, epsilon
 from utmost.spaces import cycle, grid, line, scale_space

@@ -25,7 +25,7 @@ from utmost.design.interior_point.exact_bounds import (
     make_private,
     to_integers,
 )
-from utmost.design.interior_point.newton import _thread_switches, one_thread
+from utmost.design.interior_point.predictor_corrector import _thread_switches, one_thread
 from utmost.design.optimal import wide_design
 from utmost.design.privacy_program import cost_bounds
 from utmost.errors import InputError

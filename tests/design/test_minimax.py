@@ -15,7 +15,7 @@ from strategies import monotone_rows, rational_levels, weights
 from utmost.channel import channel, is_private
 from utmost.consumer import Consumer, Minimax, losses, priors
 from utmost.design.count_mechanism import remapped_channel
-from utmost.design.minimax import minimax_optimal
+from utmost.design.privacy_program import minimax_optimal
 from utmost.errors import InputError
 from utmost.exact import Level, alpha
 from utmost.mechanisms import geometric

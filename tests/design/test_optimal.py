@@ -23,9 +23,8 @@ from utmost import lp
 from utmost.channel import Channel, is_private, least_epsilon
 from utmost.consumer import Consumer, losses, priors
 from utmost.design import by_program, derivation, optimal
-from utmost.design.certified_design import DesignAttempt, simple_design
+from utmost.design.certified_design import DesignAttempt, FreeBound, simple_design
 from utmost.design.count_mechanism import exchanges, remapped_channel, remapped_geometric, surplus
-from utmost.design.lower_bounds import FreeBound
 from utmost.design.optimal import find_design
 from utmost.design.privacy_program import cost_bounds, privacy_program
 from utmost.errors import InputError, SolverError

@@ -17,8 +17,16 @@ from design.universal_cases import HALF, SHAPES, kernels, loss_tables, mechanism
 from strategies import monotone_rows, rational_levels, weights
 from utmost.channel import channel, choice, is_private
 from utmost.consumer import losses
-from utmost.consumer.loss_classes import is_monotone, is_strictly_monotone, is_trivial, metric_for
-from utmost.consumer.loss_operations import add_losses, lift_loss, loss_rows, scale_loss
+from utmost.consumer.loss_classes import (
+    add_losses,
+    is_monotone,
+    is_strictly_monotone,
+    is_trivial,
+    lift_loss,
+    loss_rows,
+    metric_for,
+    scale_loss,
+)
 from utmost.design.count_mechanism import objection
 from utmost.design.privacy_program import privacy_program
 from utmost.design.universal import (
@@ -41,7 +49,7 @@ from utmost.design.universal import (
     verify,
     verify_simulation,
 )
-from utmost.design.universal.optimality_question import costs
+from utmost.design.universal.decision import costs
 from utmost.errors import InputError
 from utmost.exact import Level, alpha, epsilon, sign
 from utmost.lp import certified_optimum

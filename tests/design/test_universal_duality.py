@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from design.universal_cases import HALF, kernels, loss_tables, mechanisms, metrics, remaps
 from utmost.channel import channel, is_private
 from utmost.consumer import losses
-from utmost.consumer.loss_classes import is_trivial
-from utmost.consumer.loss_operations import lift_loss
+from utmost.consumer.loss_classes import is_trivial, lift_loss
 from utmost.design.universal import (
     Verdict,
     binary_mechanism,
@@ -28,10 +27,10 @@ from utmost.design.universal.duality import (
     check_choice,
     check_constant,
     check_restriction,
+    extension_program,
     refinement_keeps,
     trivial_is_optimal,
 )
-from utmost.design.universal.extension import extension_program
 from utmost.errors import InputError, SolverError
 from utmost.exact import Level, alpha
 from utmost.mechanisms import geometric, response

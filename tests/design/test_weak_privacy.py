@@ -15,12 +15,11 @@ from utmost.channel import Channel, Matrix
 from utmost.channel.channel import trusted_channel
 from utmost.cli import main
 from utmost.consumer import Consumer, Minimax, losses, priors
+from utmost.consumer.consumer import remap_program
 from utmost.consumer.losses import square
-from utmost.consumer.minimax import remap_program
 from utmost.design import by_program, capacity, optimal
-from utmost.design.minimax import minimax_optimal, minimax_program
 from utmost.design.optimal import program_attempt
-from utmost.design.privacy_program import privacy_program
+from utmost.design.privacy_program import minimax_optimal, minimax_program, privacy_program
 from utmost.design.universal import universally_optimal
 from utmost.exact import alpha, epsilon
 from utmost.lp import LinearProgram, ProgramCertificate, certified_optimum, is_unique, verify_certificate

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.exact import epsilon, exponential, power
-from utmost.exact.sums import exact_sum
+from utmost.exact.exact_numbers import exact_sum
 from utmost.mechanisms.geometric import geometric
 from utmost.noise import row_sampler
 

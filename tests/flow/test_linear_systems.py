@@ -13,7 +13,9 @@ from strategies import channels
 from utmost.channel.channel import matrix_product
 from utmost.exact import Real, epsilon, exponential, power
 from utmost.mechanisms import geometric
-from utmost.qif.linear_systems import (
+from utmost.qif.exact_algebra import (
+    add_exact,
+    common_field,
     has_irrational,
     independent_columns,
     is_solvable,
@@ -21,7 +23,6 @@ from utmost.qif.linear_systems import (
     rational_approximation,
     solve_system,
 )
-from utmost.qif.rational_functions import add_exact, common_field
 
 ROOT = power(2, Fraction(1, 2))
 

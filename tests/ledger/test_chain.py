@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from utmost.errors import LedgerError
 from utmost.ledger import Budget, Part, QueryCost, ReleaseCost, chain, open_ledger
-from utmost.ledger.stores import tables
+from utmost.ledger.stores import database
+from utmost.ledger.stores.database import TABLES, Version1Session, tables_version
 from utmost.ledger.stores.registry import make_store
-from utmost.ledger.stores.tables import TABLES, Version1Session, tables_version
 
 TENTH = Fraction(1, 10)
 NORTH, SOUTH = (Part("region", value, "text", None, "people.csv") for value in ("north", "south"))
@@ -293,7 +293,7 @@ def test_who_reads_an_older_state_while_others_upgrade_reads_it_to_the_end(postg
             ledger.charge(old_cost())
         assert tables_version(session, store) == 1
         old_session = Version1Session(session)
-        assert len(old_session.rows(tables.SELECT_BUDGET)) == 1
-        assert len(old_session.rows(tables.SELECT_HISTORY, 1)) == 3
-        assert len(old_session.rows(tables.SELECT_CHARGE_GROUPS, 1)) == 3
+        assert len(old_session.rows(database.SELECT_BUDGET)) == 1
+        assert len(old_session.rows(database.SELECT_HISTORY, 1)) == 3
+        assert len(old_session.rows(database.SELECT_CHARGE_GROUPS, 1)) == 3
     store.close()

@@ -15,11 +15,10 @@ from cli.conftest import utmost
 from utmost.errors import BudgetError, InputError
 from utmost.ledger import Budget, Part, QueryCost, ReleaseCost, open_ledger
 from utmost.ledger.compositions import registry
-from utmost.ledger.compositions.composition import Composition
-from utmost.ledger.costs import ChargeGroup
+from utmost.ledger.costs import ChargeGroup, Composition
 from utmost.ledger.stores import registry as stores
+from utmost.ledger.stores.database import StoreKind
 from utmost.ledger.stores.sqlite import SqliteStore
-from utmost.ledger.stores.store import StoreKind
 
 __all__ = ["utmost"]
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from lp.programs import small_fractions
 from utmost.lp.elimination import eliminate, null_vector, particular_solution
-from utmost.lp.rationals import to_fmpq, to_fmpqs, to_fraction
+from utmost.lp.linear_program import to_fmpq, to_fmpqs, to_fraction
 
 Entries = list[tuple[int, int, Fraction]]
 

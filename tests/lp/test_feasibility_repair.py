@@ -5,8 +5,8 @@ from fractions import Fraction
 from lp.programs import best_loss, count_program, geometric, uniform
 from utmost.lp import LinearProgram, solve
 from utmost.lp.certificate import dual_bound, dual_fault, primal_fault, primal_objective
-from utmost.lp.feasibility_repair import dual_repair, primal_repair
-from utmost.lp.rationals import from_double, to_fmpq, to_fraction
+from utmost.lp.guess_repair import dual_repair, primal_repair
+from utmost.lp.linear_program import from_double, to_fmpq, to_fraction
 
 HALF = Fraction(1, 2)
 

@@ -4,9 +4,8 @@ from fractions import Fraction
 
 from lp.programs import count_program, uniform
 from utmost.lp import solve
-from utmost.lp.iterative_refinement import initial_point, refine_once, scaled_frame, slack_form
-from utmost.lp.linear_program import row_products
-from utmost.lp.rationals import Rational
+from utmost.lp.guess_repair import initial_point, refine_once, scaled_frame, slack_form
+from utmost.lp.linear_program import Rational, row_products
 
 
 def test_rounds_shrink_the_violations_geometrically() -> None:

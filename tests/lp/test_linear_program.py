@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from lp.programs import count_program, dense_matrix, small_fractions, small_programs, uniform
 from utmost.errors import InputError
 from utmost.lp import LinearProgram, activity
-from utmost.lp.linear_program import flint_reduced_costs, flint_vector
-from utmost.lp.rationals import to_fractions
+from utmost.lp.linear_program import flint_reduced_costs, flint_vector, to_fractions
 
 VALID_ARGUMENTS: dict[str, Any] = {
     "cost": [1, 2],

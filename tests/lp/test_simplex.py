@@ -9,10 +9,9 @@ from hypothesis import given, settings
 from lp.programs import best_loss, count_program, ppl_optimum, small_programs, uniform
 from utmost.errors import InfeasibleError, SolverError
 from utmost.lp import LinearProgram
-from utmost.lp.basis import Basis
 from utmost.lp.certificate import dual_bound, primal_objective
-from utmost.lp.rationals import to_fraction
-from utmost.lp.simplex import pivot_to_optimum, two_phase_simplex
+from utmost.lp.linear_program import to_fraction
+from utmost.lp.simplex import Basis, pivot_to_optimum, two_phase_simplex
 
 
 def slack_basis(program: LinearProgram) -> Basis:

@@ -14,7 +14,7 @@ from utmost.errors import InputError
 from utmost.exact import epsilon
 from utmost.exact.reals import exponential as irrational
 from utmost.mechanisms import exponential, geometric, laplace, planar, response, response_dual, staircase
-from utmost.mechanisms.input_checks import check_exact_number
+from utmost.mechanisms.mechanism_kind import check_exact_number
 from utmost.noise import draw_channel, draw_samples, geometric_noise, row_sampler
 from utmost.noise.planar import planar_noise
 

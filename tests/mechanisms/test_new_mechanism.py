@@ -14,8 +14,14 @@ from cli.conftest import utmost
 from utmost.channel import Channel, deterministic, least_epsilon
 from utmost.exact import Level
 from utmost.mechanisms import registry, response
-from utmost.mechanisms.input_checks import parse_position, parse_upper_end
-from utmost.mechanisms.mechanism_kind import SIZE, BuiltMechanism, MechanismKind, Option
+from utmost.mechanisms.mechanism_kind import (
+    SIZE,
+    BuiltMechanism,
+    MechanismKind,
+    Option,
+    parse_position,
+    parse_upper_end,
+)
 from utmost.spaces import line
 from utmost.studio.designer.refinement import parse_mechanism
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from noise.word_sources import CountedWords, ScriptedWords, fixed_stream
 from utmost.exact import exponential
-from utmost.noise.exponential_choice import (
+from utmost.noise.row_sampling import (
     PreparedChoice,
     draw_exponential_choice,
     position_of_prefix,

@@ -15,8 +15,7 @@ from utmost.errors import InputError
 from utmost.exact import Level, Number, alpha, enclosure, epsilon
 from utmost.noise import geometric, geometric_noise
 from utmost.noise.geometric import DIGIT_BASE, _add_tails, _cell_threshold, _digit_threshold
-from utmost.noise.table_sampling import MAX_WORD, WORD_BITS
-from utmost.noise.thresholds import exact_threshold
+from utmost.noise.table_sampling import MAX_WORD, WORD_BITS, exact_threshold
 
 THRESHOLD_BITS = 400  # bits that cumulative weights are compared to
 

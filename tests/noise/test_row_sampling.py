@@ -17,8 +17,7 @@ from utmost.errors import InputError
 from utmost.exact import alpha, epsilon, exponential
 from utmost.mechanisms import geometric
 from utmost.noise import ChannelSampler, channel_sampler, draw_channel, draw_row, draw_samples, row_sampler
-from utmost.noise.table_sampling import MAX_WORD, WORD_BITS
-from utmost.noise.thresholds import exact_threshold
+from utmost.noise.table_sampling import MAX_WORD, WORD_BITS, exact_threshold
 
 
 @given(channels(), st.data())

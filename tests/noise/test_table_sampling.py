@@ -17,8 +17,7 @@ from utmost.errors import InputError
 from utmost.exact import Level, Number, enclosure, exponential, power
 from utmost.mechanisms import geometric
 from utmost.noise import SamplingTable, draw_samples, row_sampler, sampling_table
-from utmost.noise.table_sampling import MAX_WORD, WORD_BITS
-from utmost.noise.thresholds import complement_threshold, exact_threshold
+from utmost.noise.table_sampling import MAX_WORD, WORD_BITS, complement_threshold, exact_threshold
 
 UNIT = 1 << WORD_BITS
 TINY = Fraction(1, 3 * 2**70)

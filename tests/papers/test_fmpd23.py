@@ -18,7 +18,7 @@ from strategies import rational_levels, weights
 from utmost import papers
 from utmost.channel import is_private
 from utmost.consumer import losses, priors
-from utmost.consumer.loss_operations import lift_loss
+from utmost.consumer.loss_classes import lift_loss
 from utmost.design import by_program, capacity
 from utmost.design.universal import binary_mechanism, closest_pair, extension, isolating, pair_loss
 from utmost.exact import Level, alpha

@@ -30,10 +30,9 @@ from utmost.axioms import (
     row_graphs,
     soundness,
 )
-from utmost.axioms.definition import approximate, pure
+from utmost.axioms.definition import approximate, parse_relation, pure
+from utmost.axioms.likelihood_ratio import odds_bounds, odds_tails
 from utmost.axioms.pair_rules import permits
-from utmost.axioms.posterior_odds import odds_bounds, odds_tails
-from utmost.axioms.relation import parse_relation
 from utmost.channel import channel, identity
 from utmost.exact import Level, alpha
 from utmost.mechanisms import geometric

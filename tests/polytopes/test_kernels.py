@@ -26,7 +26,7 @@ from utmost.polytopes import (
     kernels_by_subsets,
     posterior_region,
 )
-from utmost.polytopes.kernel_mechanism_weights import fits_in_doubles, integer_masses, real_weights
+from utmost.polytopes.kernels import fits_in_doubles, integer_masses, real_weights
 from utmost.polytopes.membership import null_vector
 from utmost.polytopes.positive_circuits import count_circuits, generic_row, positive_circuits
 from utmost.polytopes.vertex_columns import (

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from utmost.errors import InputError
 from utmost.exact import Number, number
 from utmost.polytopes import count_vertices, vertices, vertices_by_growth
-from utmost.polytopes.distance_lattice import distance_lattice
+from utmost.polytopes.vertices import distance_lattice
 from utmost.spaces import Space, line, parse_space, space
 
 

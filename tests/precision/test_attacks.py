@@ -20,12 +20,10 @@ from utmost.precision.attacks import (
     is_lattice_point,
     is_quantile,
     is_sum,
-    load_sampler,
-)
-from utmost.precision.unsafe_samplers import (
     largest_ratio,
     last_digits,
     lattice_laplace,
+    load_sampler,
     polar_laplace,
     rounded_quantile_law,
     scaled_law,

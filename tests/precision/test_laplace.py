@@ -24,14 +24,6 @@ from utmost.precision import (
     uniform_generator,
 )
 from utmost.precision.advice import epsilon_text, extra_epsilon_text, laplace_advice
-from utmost.precision.closeness import (
-    BALL_BITS,
-    closeness_counterexample,
-    fixed_point,
-    is_close,
-    rational_ball,
-    round_up,
-)
 from utmost.precision.enumeration import (
     exact_epsilon,
     ideal_noise,
@@ -40,7 +32,15 @@ from utmost.precision.enumeration import (
     result_law,
     wasserstein,
 )
-from utmost.precision.guarantee import Implementation
+from utmost.precision.guarantee import (
+    BALL_BITS,
+    Implementation,
+    closeness_counterexample,
+    fixed_point,
+    is_close,
+    rational_ball,
+    round_up,
+)
 from utmost.precision.number_formats import GENERATOR_KINDS
 
 DOUBLE = implementation(BINARY64)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from utmost.errors import InputError
 from utmost.exact import epsilon
 from utmost.precision import BINARY64, implementation, laplace, planar, wrap_laplace, wrap_planar, wrap_shifted
-from utmost.precision.unsafe_samplers import polar_laplace, textbook_laplace
+from utmost.precision.attacks import polar_laplace, textbook_laplace
 
 DOUBLE = implementation(BINARY64)
 SETTING = laplace.laplace_setting(epsilon(1), 1, 0, 10, "1/8")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from utmost.errors import InputError
 from utmost.precision import BINARY16, BINARY32, BINARY64, fixed_point_format, implemented_sensitivity, sum_error
-from utmost.precision.sum_sensitivity import depth
+from utmost.precision.number_formats import depth
 
 
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=400))

@@ -18,9 +18,9 @@ from utmost.errors import InputError, UndecidedError
 from utmost.exact import alpha, epsilon, exponential
 from utmost.mechanisms import geometric
 from utmost.mechanisms.geometric import inverse_geometric, tail_probability
-from utmost.publish import certified_loss
+from utmost.publish import calibration_search
 from utmost.publish.calibration import calibrate_error, calibrate_loss, privacy_setting
-from utmost.publish.epsilon_search import exact_decimal, least_epsilon_digits
+from utmost.publish.calibration_search import exact_decimal, least_epsilon_digits
 from utmost.queries import Count, Histogram, Mean, Quantile, Sum
 from utmost.queries.answer_mechanisms import lattice
 from utmost.queries.answer_mechanisms.ratio import NoisyMean
@@ -181,7 +181,7 @@ def test_the_epsilon_for_an_expected_loss_is_decided_again_by_exact_numbers(cons
     assert consumer.expected_loss(geometric(size, epsilon(calibration.epsilon / sensitivity))) <= target
     if calibration.below:
         assert consumer.expected_loss(geometric(size, epsilon(calibration.below / sensitivity))) > target
-    assert calibration.decided_by == certified_loss.BY_INTERVAL_ARITHMETIC
+    assert calibration.decided_by == calibration_search.BY_INTERVAL_ARITHMETIC
 
 
 @given(legal_consumers(2, 6), inner_alphas(), inner_alphas())
@@ -219,9 +219,9 @@ def test_noise_of_a_larger_alpha_is_noise_of_a_smaller_one_and_further_noise_exa
 )
 def test_the_bounds_of_doubles_hold_what_balls_find(size, prior, loss, rate):
     count_prior, count_loss = priors.parse(prior, size), losses.parse(loss)
-    costs = certified_loss.loss_problem(count_prior, count_loss).costs
-    low, high = certified_loss.bound_loss_by_balls(costs, Fraction(rate), 128)
-    below, above = certified_loss.bound_loss_by_doubles(count_prior, count_loss, float(Fraction(rate)))
+    costs = calibration_search.loss_problem(count_prior, count_loss).costs
+    low, high = calibration_search.bound_loss_by_balls(costs, Fraction(rate), 128)
+    below, above = calibration_search.bound_loss_by_doubles(count_prior, count_loss, float(Fraction(rate)))
     assert below <= low <= high <= above
     assert above - below <= 1e-6 * above
     assert high - low <= Fraction(1, 2**90) * (1 + high)
@@ -230,12 +230,12 @@ def test_the_bounds_of_doubles_hold_what_balls_find(size, prior, loss, rate):
 @pytest.mark.parametrize("prior", ["poisson:40", "binomial:0.01", "zipf:3"])
 def test_cutting_the_tails_of_a_prior_moves_her_loss_by_no_more_than_is_said(prior):
     full_prior, loss = priors.parse(prior, 3001), losses.absolute
-    problem = certified_loss.loss_problem(full_prior, loss)
+    problem = calibration_search.loss_problem(full_prior, loss)
     assert problem.prior.size < 3001 or prior == "zipf:3"
     assert problem.left_out < 1e-20
     for rate in ("0.01", "0.3", "2"):
-        low, high = certified_loss.bound_loss_by_doubles(problem.prior, loss, float(rate))
-        below, above = certified_loss.bound_loss_by_doubles(full_prior, loss, float(rate))
+        low, high = calibration_search.bound_loss_by_doubles(problem.prior, loss, float(rate))
+        below, above = calibration_search.bound_loss_by_doubles(full_prior, loss, float(rate))
         assert below - problem.left_out <= high
         assert low <= above + problem.left_out
         assert high - low <= above - below + 1e-15
@@ -250,8 +250,8 @@ def test_a_million_counts_with_a_narrow_prior_keep_their_digits():
 @pytest.mark.parametrize("size", [301, 20_000])
 def test_large_counts_are_decided_in_doubles_and_say_so(size):
     calibration = calibrate_loss(size, 5, "binomial:0.45")
-    assert calibration.decided_by == certified_loss.BY_DOUBLES
-    problem = certified_loss.loss_problem(priors.binomial(size + 1, "0.45"), losses.absolute)
+    assert calibration.decided_by == calibration_search.BY_DOUBLES
+    problem = calibration_search.loss_problem(priors.binomial(size + 1, "0.45"), losses.absolute)
     assert problem.value(float(calibration.epsilon)) <= 5 < problem.value(float(calibration.below))
     assert calibration.digits >= 5
 
@@ -328,8 +328,8 @@ def test_a_consumer_with_float_weights_is_served_in_doubles():
     exact_calibration = calibrate_loss(2, "0.3", "1/4,1/4,1/2", "binary", digits=4)
     assert (calibration.epsilon, calibration.decided_by, exact_calibration.decided_by) == (
         exact_calibration.epsilon,
-        certified_loss.BY_DOUBLES,
-        certified_loss.BY_INTERVAL_ARITHMETIC,
+        calibration_search.BY_DOUBLES,
+        calibration_search.BY_INTERVAL_ARITHMETIC,
     )
     reader = Consumer(priors.explicit(["1/4", "1/4", "1/2"]), losses.binary)
     assert reader.expected_loss(geometric(2, epsilon(calibration.epsilon))) <= Fraction("0.3")

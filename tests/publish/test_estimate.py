@@ -15,8 +15,8 @@ from example_releases import AGES, CLOSED, OPEN, answer, count, release, setting
 from strategies import inner_alphas, legal_consumers, weights
 from utmost.channel import channel
 from utmost.consumer import Consumer, losses, priors
-from utmost.consumer.counts import posterior, single_answer
-from utmost.consumer.counts.closed_form import credible_intervals
+from utmost.consumer.counts import posterior, reading_rules
+from utmost.consumer.counts.posteriors import credible_intervals
 from utmost.consumer.counts.recurrences import posterior_sums
 from utmost.data.grid import Grid
 from utmost.design import optimal
@@ -25,10 +25,9 @@ from utmost.exact import alpha, epsilon
 from utmost.mechanisms import geometric
 from utmost.mechanisms.geometric import tail_probability, untruncated_law
 from utmost.publish.estimate import belief_curves, estimate, remap_values
-from utmost.publish.reading import lattice_reading, point_selection, ratio_reading
-from utmost.publish.reading.prior_axis import Axis
-from utmost.publish.reading.reader import Reader
-from utmost.publish.reading.unbiased_estimates import unbiased_number, unbiased_total
+from utmost.publish.reading import number_readings, prior_points
+from utmost.publish.reading.estimates import Reader, unbiased_number, unbiased_total
+from utmost.publish.reading.prior_points import Axis
 from utmost.publish.release_model import Answer
 from utmost.queries import Histogram, Mean, Quantile, Sum
 from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
@@ -277,7 +276,7 @@ def test_intervals_of_all_answers_at_once_hold_their_share(prior, rate, coverage
         below = np.array([0.0, *accumulate(probabilities.tolist())])
         assert below[low[y]] <= tail + 1e-12 < below[low[y] + 1] + 2e-12
         assert 1 - below[high[y] + 1] <= tail + 1e-12
-        interval = single_answer.credible_interval(probabilities, coverage)
+        interval = reading_rules.credible_interval(probabilities, coverage)
         ties = [abs(edge - share) < 1e-9 for edge in below for share in (tail, 1 - tail)]
         assert any(ties) or (low[y], high[y]) == interval
 
@@ -345,7 +344,7 @@ def test_lattices_of_any_length_keep_their_digits(offset):
     mechanism = LatticeMechanism(Fraction(1, 1000), 0, 10**15)
     first = number - 5000 + offset
     axis = Axis(Fraction(first), Fraction(1), 10_001)
-    logs = lattice_reading.lattice_likelihood(axis, mechanism, number)
+    logs = number_readings.lattice_likelihood(axis, mechanism, number)
     position = min(number, first + 10_000) - first if offset <= 5000 else 0
     expected = -np.abs(np.arange(10_001) - position) / 1000
     assert logs == pytest.approx(expected, rel=1e-14, abs=1e-14)
@@ -382,7 +381,7 @@ def test_only_points_near_the_answers_matter_to_a_uniform_prior(values, loss, ra
     histogram = answer(Histogram({"k": tuple(range(len(values)))}), rate, OPEN, value=tuple(values))
     full_reading = histogram.estimate("uniform", loss, at_most=3000)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(point_selection, "MAX_PRIOR_POINTS", 100)
+        patch.setattr(prior_points, "MAX_PRIOR_POINTS", 100)
         near_reading = histogram.estimate("uniform", loss, at_most=3000)
     assert near_reading.reader.is_partial
     assert (near_reading.estimate, near_reading.interval) == (full_reading.estimate, full_reading.interval)
@@ -486,7 +485,7 @@ def test_readings_of_such_means_keep_what_they_promise_over_draws():
             for x, lattice in ((truth, mechanism.total), (rows, mechanism.rows))
         ]
         parts = (noisy[0], min(max(noisy[1], 0), 60))
-        reading = ratio_reading.read_ratio(reader, mechanism, parts, Fraction(5))
+        reading = number_readings.read_ratio(reader, mechanism, parts, Fraction(5))
         hits += reading.interval[0] <= mean <= reading.interval[1]
         gaps.append(float(reading.estimate - mean) ** 2 - reading.loss.expected)
     assert hits >= 335
@@ -504,7 +503,7 @@ def test_a_million_rows_are_thinned_and_read_as_if_they_were_not(monkeypatch):
     )
     full_reading = released_mean.estimate("uniform", "absolute", grid=401, at_least=46, at_most=48)
     posterior_law = belief_curves(full_reading).posterior
-    monkeypatch.setattr(ratio_reading, "MAX_RATIO_TERMS", 3e5)
+    monkeypatch.setattr(number_readings, "MAX_RATIO_TERMS", 3e5)
     thin_reading = released_mean.estimate("uniform", "absolute", grid=401, at_least=46, at_most=48)
     assert belief_curves(thin_reading).posterior == pytest.approx(posterior_law, rel=3e-4, abs=1e-9)
     assert (thin_reading.estimate, thin_reading.interval) == (full_reading.estimate, full_reading.interval)

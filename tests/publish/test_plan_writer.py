@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from utmost.data.grid import Grid
 from utmost.data.selection import NeighbourRelation, Partition, PrivacyUnit
 from utmost.data.sources import Source
-from utmost.exact.plain_text import CONTROL_CHARACTER
+from utmost.exact.input_text import CONTROL_CHARACTER
 from utmost.publish.plan_writer import write_plan
 from utmost.publish.plans import Plan, QuerySpec, parse_plan, plan_digest
 from utmost.queries import Count, Histogram, Mean, Quantile, Sum

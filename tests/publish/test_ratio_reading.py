@@ -9,9 +9,9 @@ import pytest
 
 from utmost.consumer import losses, priors
 from utmost.consumer.losses import Loss
-from utmost.publish.reading import ratio_reading
-from utmost.publish.reading.prior_axis import Axis
-from utmost.publish.reading.reader import Reader
+from utmost.publish.reading import number_readings
+from utmost.publish.reading.estimates import Reader
+from utmost.publish.reading.prior_points import Axis
 from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
 from utmost.queries.answer_mechanisms.ratio import RatioMechanism
 
@@ -26,8 +26,8 @@ AXIS = Axis(Fraction(0), Fraction(1), 11)
 @pytest.mark.parametrize("value", [Fraction(10, 3), Fraction(7, 2), Fraction(-1, 4), Fraction(4)])
 def test_the_loss_at_face_value_is_that_of_the_ratio_itself(loss: Loss, value: Fraction) -> None:
     reader = Reader(AXIS, priors.uniform(11), loss, 0.95)
-    posterior = reader.after(ratio_reading.ratio_likelihood(reader, MECHANISM, (-60, 20)))
-    reading = ratio_reading.read_ratio(reader, MECHANISM, (-60, 20), value)
+    posterior = reader.after(number_readings.ratio_likelihood(reader, MECHANISM, (-60, 20)))
+    reading = number_readings.read_ratio(reader, MECHANISM, (-60, 20), value)
     truths = [AXIS.value(k) for k in range(AXIS.size)]
     gaps = [float(loss.array(float(truth), float(value))) for truth in truths]  # points are one unit apart
     assert reading.loss is not None
@@ -46,6 +46,6 @@ def test_the_total_nearest_to_a_mean_times_its_rows_is_exact(first: str, step: s
         LatticeMechanism(Fraction(1), None, None, Fraction(1, 2), Fraction(unit)), LatticeMechanism(Fraction(1), 0, 60)
     )
     rows = np.arange(1.0, 61.0)
-    totals = ratio_reading._nearest_totals(axis, mechanism, range(3, 40), rows)
+    totals = number_readings._nearest_totals(axis, mechanism, range(3, 40), rows)
     exact = [[round(r * (axis.value(k) - Fraction(1, 2)) / Fraction(unit)) for r in range(1, 61)] for k in range(3, 40)]
     assert totals.tolist() == exact

@@ -18,11 +18,10 @@ from hypothesis import strategies as st
 from utmost.data.grid import Grid
 from utmost.data.selection import NeighbourRelation, Partition, PrivacyUnit
 from utmost.errors import InputError
-from utmost.exact.plain_text import CONTROL_CHARACTER
+from utmost.exact.input_text import CONTROL_CHARACTER
 from utmost.publish import release_file
-from utmost.publish.release_encoder import release_content
+from utmost.publish.release_json import release_content, release_schema
 from utmost.publish.release_model import Answer, DataOrigin, LedgerEntry, Release
-from utmost.publish.release_schema import release_schema
 from utmost.queries import Count, Histogram, Mean, Quantile, Query, Sum
 from utmost.queries.answer_error import answer_error
 from utmost.queries.privacy_setting import PrivacySetting, guarantee_sentence

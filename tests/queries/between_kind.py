@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from utmost.data.selection import Partition, PrivacyUnit, Selection
 from utmost.data.table import Table
 from utmost.errors import InputError
-from utmost.exact.field_reader import Fields
+from utmost.exact.input_text import Fields
 from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
 from utmost.queries.answer_mechanisms.mechanism import EXACT_SCHEMA
 from utmost.queries.calibration_form import CalibrationExample, CalibrationForm, CalibrationOption

@@ -17,7 +17,7 @@ from utmost.errors import InputError
 from utmost.publish import release_file
 from utmost.publish.plan_writer import write_plan
 from utmost.publish.plans import Plan, parse_plan, plan_digest
-from utmost.publish.release_schema import release_schema
+from utmost.publish.release_json import release_schema
 from utmost.queries import registry
 
 
@@ -88,7 +88,7 @@ def test_the_command_line_previews_and_calibrates_the_kind(
 
 
 def test_columns_say_that_they_can_be_asked_for_it(folder: Path) -> None:
-    from utmost.data.column_kinds import ColumnKind
+    from utmost.data.engines.schema import ColumnKind
 
     assert "between" in registry.kinds_of_column(ColumnKind.INTEGER)
     assert "between" not in registry.kinds_of_column(ColumnKind.TEXT)

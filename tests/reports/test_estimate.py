@@ -10,7 +10,7 @@ from utmost.publish.reading.estimates import ExpectedLosses
 from utmost.queries import Histogram
 from utmost.reports.estimate import describe, shown_losses, shown_readings
 from utmost.studio.consumer.forms import ReadingForm
-from utmost.studio.consumer.response_models import read_answer
+from utmost.studio.consumer.results import read_answer
 
 
 def test_page_terminal_and_notebook_show_the_same_reading() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import utmost as ut
 from utmost.reports import Facts, Matrix, Paragraph, Report, SideBySide, Table, Verbatim, quantity
-from utmost.reports.html import MAX_EXACT_CHARS, block_html, number_html, report_html
+from utmost.reports.blocks import MAX_EXACT_CHARS, block_html, number_html, report_html
 
 TEXTS = st.text(max_size=30)
 

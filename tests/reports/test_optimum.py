@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import utmost as ut
-from utmost.reports.html import number_html
+from utmost.reports.blocks import number_html
 from utmost.reports.optimum import describe
 from utmost.studio.designer.forms import DesignQuestion
 

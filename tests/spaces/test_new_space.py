@@ -18,7 +18,7 @@ from utmost.cli import main
 from utmost.spaces import Space, parse_space
 from utmost.spaces.distance_order import IntArray
 from utmost.spaces.registry import SPACES, forms
-from utmost.spaces.shapes import Numbered, SpaceFamily, parse_size
+from utmost.spaces.space import Numbered, SpaceFamily, parse_size
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -89,7 +89,7 @@ def test_an_unknown_space_is_refused_with_a_list_that_has_it():
 
 def test_the_studio_takes_it_and_lists_it():
     pytest.importorskip("fastapi")
-    from utmost.studio import input_parser
+    from utmost.studio import forms as input_parser
 
     assert len(input_parser.parse_space("star:4")) == 4
     assert "star:4" in forms(files=False)

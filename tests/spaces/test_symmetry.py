@@ -27,9 +27,9 @@ from utmost.spaces import (
     space,
     symmetries,
 )
-from utmost.spaces import automorphisms as automorphism_search
-from utmost.spaces.automorphisms import automorphisms, orbits
+from utmost.spaces import symmetry as automorphism_search
 from utmost.spaces.compound_spaces import ProductShape
+from utmost.spaces.symmetry import automorphisms, orbits
 
 
 def all_symmetries(codes: npt.NDArray[np.int64]) -> list[tuple[int, ...]]:

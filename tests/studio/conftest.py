@@ -64,7 +64,7 @@ class Studio:
 def open_studio(settings: Settings) -> Iterator[Studio]:
     from starlette.testclient import TestClient
 
-    from utmost.studio.app import make_app
+    from utmost.studio.server import make_app
 
     app = make_app(settings)
     with TestClient(app, base_url="http://127.0.0.1", follow_redirects=False) as client:
@@ -87,11 +87,11 @@ def shared_workers() -> Iterator[None]:
     if MISSING_PACKAGES:
         yield
         return
-    from utmost.studio import compute
+    from utmost.studio import background
 
-    idle_workers: list[compute.Worker] = []
+    idle_workers: list[background.Worker] = []
 
-    class SharedWorker(compute.Worker):
+    class SharedWorker(background.Worker):
         """A worker that is kept for the next studio."""
 
         def end(self) -> None:
@@ -101,10 +101,10 @@ def shared_workers() -> Iterator[None]:
                 super().end()
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(compute, "start_worker", lambda: idle_workers.pop() if idle_workers else SharedWorker())
+        patch.setattr(background, "start_worker", lambda: idle_workers.pop() if idle_workers else SharedWorker())
         yield
     for worker in idle_workers:
-        compute.Worker.end(worker)
+        background.Worker.end(worker)
 
 
 @pytest.fixture
@@ -129,11 +129,11 @@ def tokens_file(tmp_path: Path) -> Path:
 @pytest.fixture
 def team(settings: Settings, tokens_file: Path) -> Iterator[Studio]:
     """A studio with tokens: of ann, a curator, and of bob, a consumer."""
-    from utmost.studio import tokens
+    from utmost.studio import visitors
 
     tokens_by_name = {
-        "ann": tokens.add_token(tokens_file, "ann", "curator"),
-        "bob": tokens.add_token(tokens_file, "bob", "consumer"),
+        "ann": visitors.add_token(tokens_file, "ann", "curator"),
+        "bob": visitors.add_token(tokens_file, "bob", "consumer"),
     }
     for studio in open_studio(replace(settings, tokens=tokens_file)):
         studio.tokens = tokens_by_name

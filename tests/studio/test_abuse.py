@@ -10,14 +10,14 @@ from http.client import HTTPConnection
 import pytest
 
 from utmost.errors import InputError
-from utmost.exact.plain_text import TOO_LONG_KEY
+from utmost.exact.input_text import TOO_LONG_KEY
 from utmost.publish import plans
-from utmost.studio.form_errors import Refusal
+from utmost.studio.forms import Refusal
 from utmost.studio.jobs import Jobs
-from utmost.studio.rate_limit import RateLimiter
-from utmost.studio.request_checks import _host_name
-from utmost.studio.sessions import ANONYMOUS, Sessions
+from utmost.studio.middleware import _host_name
 from utmost.studio.settings import Limits
+from utmost.studio.state import RateLimiter
+from utmost.studio.visitors import ANONYMOUS, Sessions
 
 UNFINISHED_HEAD = b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nX-A: b"  # it goes on
 KEY_PARTS = ["a", '"a"', "'a'", r'"\""', " a\t"]
@@ -80,8 +80,7 @@ def short_timeout_address(settings):
     """The address of a studio that waits half a second for the head of a request."""
     import uvicorn
 
-    from utmost.studio.app import make_app
-    from utmost.studio.server import timeout_protocol
+    from utmost.studio.server import make_app, timeout_protocol
 
     listener = socket.create_server(("127.0.0.1", 0))
     config = uvicorn.Config(make_app(settings), http=timeout_protocol(0.5), log_level="error")

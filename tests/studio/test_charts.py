@@ -18,8 +18,8 @@ from utmost import charts as pictures
 from utmost.exact import alpha
 from utmost.mechanisms import geometric
 from utmost.studio import charts, rendering, vega_bundle
-from utmost.studio.app import make_app
 from utmost.studio.charts import Chart
+from utmost.studio.server import make_app
 from utmost.studio.settings import Settings
 
 PAGE = """{% extends "base.html" %}{% import "parts.html" as part with context %}

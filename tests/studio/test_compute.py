@@ -14,10 +14,10 @@ from starlette.testclient import TestClient
 from compute_tasks import busy, exit_process, raise_field_error, raise_unexpected_error
 from curator_helpers import SURVEY, count_charges, open_budget
 from utmost.errors import InputError
-from utmost.studio import compute
-from utmost.studio.app import make_app
-from utmost.studio.cpu_shares import CpuShares
-from utmost.studio.form_errors import Refusal
+from utmost.studio import background
+from utmost.studio.background import CpuShares
+from utmost.studio.forms import Refusal
+from utmost.studio.server import make_app
 from utmost.studio.settings import Limits
 
 FLOOD_REQUESTS = 45
@@ -43,9 +43,9 @@ def test_errors_pass_between_processes_whole(error):
 def pool(settings, monkeypatch):
     """A pool for a team, whose workers find compute_tasks."""
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent.parent))
-    monkeypatch.setattr(compute, "start_worker", compute.Worker)
+    monkeypatch.setattr(background, "start_worker", background.Worker)
     limits = Limits(compute_seconds=20, cpu_seconds_per_minute=1, calls_per_visitor=2)
-    pool = compute.ComputePool(replace(settings, limits=limits, tokens=settings.folder / "tokens"))
+    pool = background.ComputePool(replace(settings, limits=limits, tokens=settings.folder / "tokens"))
     yield pool
     pool.close()
 
@@ -53,7 +53,7 @@ def pool(settings, monkeypatch):
 def test_errors_of_the_user_are_raised_and_others_are_told_by_type_alone(pool):
     with pytest.raises(InputError, match="space must be smaller"):
         pool.run("bob", raise_field_error)
-    with pytest.raises(compute.ComputeBug, match=r"^RuntimeError$"):
+    with pytest.raises(background.ComputeBug, match=r"^RuntimeError$"):
         pool.run("bob", raise_unexpected_error)
     with pytest.raises(InputError, match="without a result"):
         pool.run("bob", exit_process)
@@ -84,10 +84,10 @@ def test_what_takes_too_long_is_stopped_with_its_process_and_the_end_of_the_pool
 
 @pytest.mark.slow
 def test_a_consumer_who_floods_is_refused_while_a_curator_previews_and_spends(settings, tokens_file):
-    from utmost.studio import tokens
+    from utmost.studio import visitors
 
     headers = {
-        name: {"Authorization": f"Bearer {tokens.add_token(tokens_file, name, role)}"}
+        name: {"Authorization": f"Bearer {visitors.add_token(tokens_file, name, role)}"}
         for name, role in (("ann", "curator"), ("bob", "consumer"))
     }
     open_budget(settings)

@@ -22,7 +22,7 @@ from utmost.exact import epsilon
 from utmost.mechanisms import geometric
 from utmost.publish import release_file
 from utmost.queries import Count
-from utmost.studio.consumer import editors, response_models, tailored_mechanism
+from utmost.studio.consumer import forms, results
 from utmost.studio.consumer.forms import ReadingForm
 
 SURVEY, OPEN, WARD = "survey.release.json", "open.release.json", "ward.release.json"
@@ -273,7 +273,7 @@ def test_a_mechanism_made_for_one_reader_is_no_better_decided_exactly(release_st
 )
 def test_it_is_the_same_for_every_prior_and_two_sided_loss(answer, form):
     explicit_prior = priors.normalised([1, 2, 3, 4, 5, 6]) if form["prior"] == "weights" else None
-    assert tailored_mechanism.tailor_mechanism(answer, ReadingForm(**form), explicit_prior).equal
+    assert results.tailor_mechanism(answer, ReadingForm(**form), explicit_prior).equal
 
 
 def test_no_mechanism_is_made_where_the_theorem_is_silent_or_values_are_many(release_studio):
@@ -290,23 +290,23 @@ def test_bars_are_a_histogram_that_can_be_sent_back(value, units, prior):
     answer = example_releases.count(min(value, units), "0.1", units)
     kind, _, parameter = prior.partition(":")
     form = ReadingForm(prior=kind, p=parameter or "1/2", s=parameter or "1")
-    reader = response_models.make_reader(answer, form, None)
+    reader = results.make_reader(answer, form, None)
     assert reader is not None
-    bars = editors.prior_bars(reader)
+    bars = forms.prior_bars(reader)
     assert len(bars.heights) == len(bars.labels) <= 24
     assert max(bars.heights) == 100
-    second_reader = response_models.make_reader(answer, ReadingForm(prior="steps", bars=bars.text), None)
+    second_reader = results.make_reader(answer, ReadingForm(prior="steps", bars=bars.text), None)
     assert second_reader is not None
-    assert editors.prior_bars(second_reader) == bars
+    assert forms.prior_bars(second_reader) == bars
 
 
 def test_a_drawing_begins_as_the_loss_that_is_chosen():
     answer = example_releases.count(404, "0.1")
-    points = editors.loss_points(answer, ReadingForm(loss="asymmetric", under="2", over="1"))
+    points = forms.loss_points(answer, ReadingForm(loss="asymmetric", under="2", over="1"))
     assert points.errors == ["-40", "-30", "-20", "-10", "0", "10", "20", "30", "40"]
     assert points.costs == [8, 6, 4, 2, 0, 1, 2, 3, 4]
     form = ReadingForm(loss="drawn", drawn=points.text)
-    assert editors.loss_points(answer, form).text == points.text
+    assert forms.loss_points(answer, form).text == points.text
 
 
 def upload_release(release_studio: Any, text: str) -> Any:
@@ -382,16 +382,14 @@ def test_readings_follow_a_slider_up_to_ten_thousand_counts():
         ReadingForm(prior="zipf", loss="squared"),
         ReadingForm(loss="power"),
     ):
-        response_models.read_answer(answer, "f", form, None)  # what is made once
+        results.read_answer(answer, "f", form, None)  # what is made once
         start = time.process_time()
-        response_models.read_answer(answer, "f", form, None)
+        results.read_answer(answer, "f", form, None)
         assert time.process_time() - start < 0.1
 
 
 def test_curves_have_few_points_however_many_values_there_are():
-    reading = response_models.read_answer(
-        example_releases.count(9_000, "1/1000", 20_000), "f", ReadingForm(view="whole"), None
-    )
+    reading = results.read_answer(example_releases.count(9_000, "1/1000", 20_000), "f", ReadingForm(view="whole"), None)
     rows = reading.pictures["beliefs"].data["curves"]
     assert len(rows) <= 3 * 500
     assert rows[0]["x"] < 1000
@@ -400,7 +398,7 @@ def test_curves_have_few_points_however_many_values_there_are():
 
 def test_too_many_values_for_a_page_are_refused_with_advice():
     with pytest.raises(InputError, match="narrow the range") as refusal:
-        response_models.read_answer(example_releases.count(5, "1", 10**7 - 1), "f", ReadingForm(prior="zipf"), None)
+        results.read_answer(example_releases.count(5, "1", 10**7 - 1), "f", ReadingForm(prior="zipf"), None)
     assert refusal.value.field == "at_most"
-    reading = response_models.read_answer(example_releases.count(5, "1", 10**9), "f", ReadingForm(), None)
+    reading = results.read_answer(example_releases.count(5, "1", 10**9), "f", ReadingForm(), None)
     assert reading.remark.startswith("Only the values near")

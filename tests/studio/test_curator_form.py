@@ -9,7 +9,7 @@ import pytest
 
 from browser import chromium, serve, wait_until
 from curator_helpers import HtmlForm, write_visits
-from utmost.studio.app import make_app
+from utmost.studio.server import make_app
 
 PLAN = "/curator/plan"
 HISTOGRAM = {

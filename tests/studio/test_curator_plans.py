@@ -15,7 +15,7 @@ from hypothesis import settings as limits
 from hypothesis import strategies as st
 
 from curator_helpers import SURVEY, open_budget, write_visits
-from utmost.data.column_kinds import ColumnKind
+from utmost.data.engines.schema import ColumnKind
 from utmost.data.grid import Grid
 from utmost.data.selection import NeighbourRelation, Partition, PrivacyUnit
 from utmost.data.sources import Source, open_table
@@ -25,9 +25,9 @@ from utmost.publish.plans import Plan, QuerySpec
 from utmost.queries import Count, Histogram, Mean, Quantile, Sum
 from utmost.reports.numbers import amount, at_most, quantity
 from utmost.reports.preview import describe
-from utmost.studio.curator import draft_preview, forms, key_parser, plan_builder, tables
+from utmost.studio.curator import draft_preview, forms, plan_builder, tables
 from utmost.studio.curator.forms import KeyColumn, PlanDraft, QueryDraft, parse_form
-from utmost.studio.number_format import FormattedNumber
+from utmost.studio.rendering import FormattedNumber
 
 VISITS = {"person": "integer", "age": "integer", "pay": "number", "clinic": "text", "born": "date"}
 SHORT_TEXTS = st.text(st.characters(exclude_categories=["C"]), max_size=8)
@@ -133,19 +133,19 @@ def _form_pairs(content, path=""):
 )
 def test_keys_are_read_as_they_are_spelt(case):
     kind, values = case
-    assert key_parser.parse_keys(key_parser.keys_text(values), kind, "keys") == values
+    assert forms.parse_keys(forms.keys_text(values), kind, "keys") == values
 
 
 @given(st.text(max_size=30), st.sampled_from(ColumnKind))
 def test_no_text_for_keys_is_more_than_refused(text, kind):
     with suppress(InputError):
-        assert len(key_parser.parse_keys(text, kind, "keys")) <= len(text) + 10**5
+        assert len(forms.parse_keys(text, kind, "keys")) <= len(text) + 10**5
 
 
 def test_a_run_of_keys_that_is_too_long_is_refused():
     for text in ("1..100001", "5..1", "0..99999, 0..99999"):
         with pytest.raises(InputError, match="at most 100000"):
-            key_parser.parse_keys(text, ColumnKind.INTEGER, "keys")
+            forms.parse_keys(text, ColumnKind.INTEGER, "keys")
 
 
 @given(st.lists(st.tuples(st.text(max_size=20), st.text(max_size=20)), max_size=20))

@@ -10,7 +10,7 @@ import pytest
 
 import utmost as ut
 from utmost.channel import channel
-from utmost.studio import input_parser
+from utmost.studio import forms
 
 
 def matrix(content: dict[str, Any]) -> Any:
@@ -163,8 +163,8 @@ def test_a_mechanism_that_is_none_is_refused(studio: Any, text: str) -> None:
 def test_words_never_name_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "1,2").write_text("1\n3\n")
-    assert list(input_parser.parse_prior("1/4,3/4", 2).exact()) == [Fraction(1, 4), Fraction(3, 4)]
+    assert list(forms.parse_prior("1/4,3/4", 2).exact()) == [Fraction(1, 4), Fraction(3, 4)]
     with pytest.raises(ut.InputError):
-        input_parser.parse_prior("1,2", 2)  # the weights of the text, which do not sum to 1; not those of the file
+        forms.parse_prior("1,2", 2)  # the weights of the text, which do not sum to 1; not those of the file
     with pytest.raises(ut.InputError):
-        input_parser.parse_loss("matrix:1,2")
+        forms.parse_loss("matrix:1,2")

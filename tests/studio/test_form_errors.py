@@ -9,8 +9,8 @@ from fastapi import APIRouter, Query
 from starlette.testclient import TestClient
 
 from utmost.errors import BudgetError, DataError, InputError, LedgerError
-from utmost.studio.app import make_app
-from utmost.studio.form_errors import errors_for_field, problem_from_error
+from utmost.studio.forms import errors_for_field, problem_from_error
+from utmost.studio.server import make_app
 
 ERRORS = {
     "input": (InputError("epsilon must be > 0, got 0", "epsilon"), 422),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from starlette.testclient import TestClient
 
 from utmost import ledger
-from utmost.studio.app import make_app
+from utmost.studio.server import make_app
 
 
 def test_health_tells_of_the_ledger(studio, settings, monkeypatch):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from utmost.studio.form_errors import Refusal
+from utmost.studio.forms import Refusal
 from utmost.studio.jobs import Job, Jobs
 from utmost.studio.settings import Limits
 

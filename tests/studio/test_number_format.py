@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from utmost.exact import number as read
 from utmost.exact import power
 from utmost.reports.numbers import quantity
-from utmost.studio.number_format import FormattedNumber, number_html, rounded_text
+from utmost.studio.rendering import FormattedNumber, number_html, rounded_text
 
 EXACT = st.one_of(st.integers(), st.fractions(), st.integers().map(lambda k: Fraction(10) ** (k % 700 - 350)))
 

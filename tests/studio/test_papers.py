@@ -8,7 +8,7 @@ import pytest
 
 from utmost import papers
 from utmost.reports.papers import describe
-from utmost.studio.papers import report_cache
+from utmost.studio.papers import tasks
 
 
 def test_every_paper_is_listed_before_it_is_computed(studio: Any) -> None:
@@ -48,6 +48,6 @@ def test_a_key_that_is_no_paper_is_refused(studio: Any) -> None:
 
 
 def test_a_report_of_another_version_is_not_shown(studio: Any) -> None:
-    path = report_cache.report_path(studio.settings.state_folder, "GMP13")
+    path = tasks.report_path(studio.settings.state_folder, "GMP13")
     assert path.name.startswith("gmp13-")
-    assert report_cache.read_report(path) is None
+    assert tasks.read_report(path) is None

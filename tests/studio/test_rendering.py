@@ -10,7 +10,7 @@ from html import unescape
 import pytest
 
 from utmost import ledger
-from utmost.exact.plain_text import CONTROL_CHARACTER
+from utmost.exact.input_text import CONTROL_CHARACTER
 from utmost.studio.rendering import template_environment
 
 PAGES = ["/", "/curator", "/consumer", "/designer", "/precision", "/papers", "/jobs", "/reference"]

@@ -16,12 +16,12 @@ from starlette.datastructures import Headers
 from starlette.testclient import TestClient
 
 import utmost.studio
-from utmost.studio import request_checks
-from utmost.studio.app import make_app
-from utmost.studio.form_errors import Refusal
-from utmost.studio.rate_limit import RateLimiter
-from utmost.studio.sessions import Sessions
+from utmost.studio import middleware
+from utmost.studio.forms import Refusal
+from utmost.studio.server import make_app
 from utmost.studio.settings import LOOPBACK, Limits
+from utmost.studio.state import RateLimiter
+from utmost.studio.visitors import Sessions
 
 TEMPLATES = sorted(Path(utmost.studio.__file__).parent.joinpath("templates").rglob("*.html"))
 JOB_ID = "A" * 43
@@ -42,15 +42,15 @@ def test_every_response_has_the_policy_whatever_its_status(studio):
     ]
     assert {answer.status_code for answer in answers} >= {200, 303, 403, 404, 421}
     for answer in answers:
-        assert answer.headers["content-security-policy"] == request_checks.CONTENT_SECURITY_POLICY
+        assert answer.headers["content-security-policy"] == middleware.CONTENT_SECURITY_POLICY
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert "server" not in answer.headers
 
 
 def test_the_policy_allows_no_inline_script_nor_style_nor_eval_nor_framing():
-    assert "unsafe" not in request_checks.CONTENT_SECURITY_POLICY
-    assert "default-src 'none'" in request_checks.CONTENT_SECURITY_POLICY
-    assert "frame-ancestors 'none'" in request_checks.CONTENT_SECURITY_POLICY
+    assert "unsafe" not in middleware.CONTENT_SECURITY_POLICY
+    assert "default-src 'none'" in middleware.CONTENT_SECURITY_POLICY
+    assert "frame-ancestors 'none'" in middleware.CONTENT_SECURITY_POLICY
 
 
 @pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: f"{path.parent.name}/{path.name}")
@@ -75,7 +75,7 @@ def test_an_unexpected_error_says_nothing_of_what_went_wrong(settings, caplog):
     answer = TestClient(app, base_url="http://127.0.0.1").get("/api/broken")
     assert answer.status_code == 500
     assert set(answer.json()) == {"field", "message"}
-    assert answer.headers["content-security-policy"] == request_checks.CONTENT_SECURITY_POLICY
+    assert answer.headers["content-security-policy"] == middleware.CONTENT_SECURITY_POLICY
     assert "Ann" not in answer.text + caplog.text
     assert "RuntimeError" in caplog.text
 
@@ -96,9 +96,9 @@ def test_our_own_names_are_let_in(studio, host):
 @given(st.text(max_size=40))
 def test_no_text_of_a_host_breaks_the_check(host):
     headers = Headers(raw=[(b"host", host.encode("latin-1", "replace"))])
-    is_ours = request_checks._host_name(headers["host"]) in LOOPBACK
+    is_ours = middleware._host_name(headers["host"]) in LOOPBACK
     with nullcontext() if is_ours else pytest.raises(Refusal):
-        request_checks.check_host(headers, LOOPBACK)
+        middleware.check_host(headers, LOOPBACK)
 
 
 @pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1.evil.example", "http://[", "x"])
@@ -169,7 +169,7 @@ def test_the_cookie_is_strict_http_only_and_cannot_be_forged(studio):
 def test_a_session_ends(studio, monkeypatch):
     sessions = studio.state.sessions
     text = sessions.cookie_value(sessions.begin("you", "curator"))
-    monkeypatch.setattr("utmost.studio.sessions.time.time", lambda: 10**11)
+    monkeypatch.setattr("utmost.studio.visitors.time.time", lambda: 10**11)
     assert sessions.read_cookie(text) is None
 
 
@@ -199,7 +199,7 @@ def test_a_body_that_grows_too_large_is_refused(limited_client):
 def test_a_length_that_is_no_number_is_refused():
     for length in ("-1", "1e3", "٣", " 1", "9" * 30):
         with pytest.raises(Refusal):
-            request_checks.check_content_length(Headers(raw=[(b"content-length", length.encode())]), 1000)
+            middleware.check_content_length(Headers(raw=[(b"content-length", length.encode())]), 1000)
 
 
 def test_too_many_requests_are_told_to_wait(limited_client):

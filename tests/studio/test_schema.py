@@ -37,8 +37,8 @@ def api_schema(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """The API of a studio with a table, plans, a release, a budget and a curator whose token every request shows."""
     from starlette.testclient import TestClient
 
-    from utmost.studio import tokens
-    from utmost.studio.app import make_app
+    from utmost.studio import visitors
+    from utmost.studio.server import make_app
     from utmost.studio.settings import Limits, Settings
 
     folder: Path = tmp_path_factory.mktemp("fuzz")
@@ -51,7 +51,7 @@ def api_schema(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         limits=limits,
         hosts=("testserver",),
     )
-    token = tokens.add_token(folder / "tokens", "ann", "curator")
+    token = visitors.add_token(folder / "tokens", "ann", "curator")
     write_visits(studio_settings)
     open_budget(studio_settings, epsilon="100")
     (studio_settings.folder / "survey.toml").write_text(SURVEY)

@@ -16,9 +16,9 @@ from browser import chromium, serve, wait_until
 from utmost.exact import number
 from utmost.reports.numbers import quantity
 from utmost.studio import rendering
-from utmost.studio.app import make_app
-from utmost.studio.form_errors import errors_for_field
-from utmost.studio.number_format import FormattedNumber
+from utmost.studio.forms import errors_for_field
+from utmost.studio.rendering import FormattedNumber
+from utmost.studio.server import make_app
 from utmost.studio.settings import Settings
 from utmost.studio.state import StateDep
 

@@ -12,7 +12,7 @@ import pytest
 
 from studio_server import MAX_WAIT_SECONDS, run_server
 from utmost.cli import run
-from utmost.studio import settings, tokens
+from utmost.studio import settings, visitors
 
 
 def test_the_studio_serves_this_machine_and_ends_calmly(tmp_path):
@@ -37,7 +37,7 @@ def test_the_studio_takes_a_free_port_where_its_own_is_taken(tmp_path):
 
 
 def test_a_team_does_not_move_to_another_port(tmp_path, monkeypatch, capsys):
-    tokens.add_token(tmp_path / "tokens.txt", "ann", "curator")
+    visitors.add_token(tmp_path / "tokens.txt", "ann", "curator")
     monkeypatch.chdir(tmp_path)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = str(listener.getsockname()[1])
@@ -46,7 +46,7 @@ def test_a_team_does_not_move_to_another_port(tmp_path, monkeypatch, capsys):
 
 
 def test_a_team_is_served_with_tokens(tmp_path):
-    token = tokens.add_token(tmp_path / "tokens.txt", "ann", "curator")
+    token = visitors.add_token(tmp_path / "tokens.txt", "ann", "curator")
     arguments = ("serve", "--ledger", "ledger.sqlite", "--tokens", "tokens.txt", "--folder", tmp_path, "--port", "0")
     with run_server(*arguments, cwd=tmp_path) as (process, address):
         with pytest.raises(HTTPError, match="401"):

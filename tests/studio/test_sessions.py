@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from utmost.errors import InputError
-from utmost.studio import sessions
-from utmost.studio.sessions import Sessions
+from utmost.studio import visitors
+from utmost.studio.visitors import Sessions
 
-SOURCE_FOLDER = Path(sessions.__file__).parents[1]
+SOURCE_FOLDER = Path(visitors.__file__).parents[1]
 
 
 @pytest.mark.parametrize("content", [b"", b"short", b"x" * 31, b"x" * 33], ids=len)
@@ -34,7 +34,7 @@ def test_a_key_is_never_seen_before_it_is_whole(tmp_path, monkeypatch):
         (tmp_path / "key").write_bytes(b"k" * 32)  # another studio was quicker
         return b"o" * count
 
-    monkeypatch.setattr(sessions, "random_bytes", look)
+    monkeypatch.setattr(visitors, "random_bytes", look)
     assert Sessions(tmp_path)._key == b"k" * 32
     assert looks == [False]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["ended", "key"]

@@ -14,9 +14,9 @@ import pytest
 
 from curator_helpers import SURVEY, count_charges, open_budget, write_visits
 from studio_server import MAX_WAIT_SECONDS, run_server
-from utmost.studio.app import make_app
 from utmost.studio.background import ThreadGroup, end_timer, start_timer
-from utmost.studio.curator import dependencies, tables
+from utmost.studio.curator import api, tables
+from utmost.studio.server import make_app
 
 LARGE_TABLE_ROWS = 400_000
 EMBEDDED_STUDIO = """
@@ -24,7 +24,7 @@ import sys, threading
 from pathlib import Path
 from starlette.testclient import TestClient
 from utmost.studio import vega_bundle
-from utmost.studio.app import make_app
+from utmost.studio.server import make_app
 from utmost.studio.curator import tables
 from utmost.studio.settings import Settings
 
@@ -54,7 +54,7 @@ def test_no_thread_outlives_the_studio_that_began_it(settings, monkeypatch):
     before, count_units = _our_threads(), tables._count_units
     monkeypatch.setattr(tables, "COUNT_SECONDS", 0.01)
     monkeypatch.setattr(tables, "_count_units", lambda *arguments: (time.sleep(0.5), count_units(*arguments)))
-    monkeypatch.setattr(dependencies, "WARM_UP_DELAY_SECONDS", 0.0)
+    monkeypatch.setattr(api, "WARM_UP_DELAY_SECONDS", 0.0)
     write_visits(settings)
     with TestClient(make_app(settings), base_url="http://127.0.0.1") as client:
         _ask_for_a_count(client, "visits.csv")
@@ -125,7 +125,7 @@ def _ask_for_a_count(client: httpx.Client, file: str) -> None:
 
 def test_a_studio_names_no_path_to_begin_a_thread_but_its_own():
     """Threads are begun in background.py, which says how they end; pools are closed by their owners."""
-    folder = Path(dependencies.__file__).parent.parent
+    folder = Path(api.__file__).parent.parent
     owners = {"background.py", "job_worker.py", "compute_worker.py", "server.py"}
     for path in folder.rglob("*.py"):
         text = path.read_text(encoding="utf-8")

@@ -7,8 +7,8 @@ import hmac
 import pytest
 
 from utmost.errors import InputError
-from utmost.studio import permissions, tokens
-from utmost.studio.sessions import Visitor
+from utmost.studio import visitors
+from utmost.studio.visitors import Visitor
 
 
 @pytest.fixture
@@ -34,15 +34,15 @@ def csrf_token(team):
 
 
 def test_only_hashes_are_kept_and_only_the_owner_can_read_them(file):
-    token = tokens.add_token(file, "ann", "curator")
+    token = visitors.add_token(file, "ann", "curator")
     assert token not in file.read_text()
     assert file.stat().st_mode & 0o077 == 0
-    assert tokens.find_holder(token, tokens.read_tokens(file)).name == "ann"
-    assert tokens.find_holder(token[:-1], tokens.read_tokens(file)) is None
+    assert visitors.find_holder(token, visitors.read_tokens(file)).name == "ann"
+    assert visitors.find_holder(token[:-1], visitors.read_tokens(file)) is None
 
 
 def test_every_hash_is_compared_in_constant_time(file, monkeypatch):
-    issued_tokens = [tokens.add_token(file, name, "consumer") for name in ("ann", "bob", "eve")]
+    issued_tokens = [visitors.add_token(file, name, "consumer") for name in ("ann", "bob", "eve")]
     compared_digests = []
 
     def recording_compare(a, b):
@@ -50,11 +50,11 @@ def test_every_hash_is_compared_in_constant_time(file, monkeypatch):
         return compare_digest(a, b)
 
     compare_digest = hmac.compare_digest
-    monkeypatch.setattr("utmost.studio.tokens.hmac.compare_digest", recording_compare)
-    holders = tokens.read_tokens(file)
+    monkeypatch.setattr("utmost.studio.visitors.hmac.compare_digest", recording_compare)
+    holders = visitors.read_tokens(file)
     for token in (*issued_tokens, "wrong", ""):
         compared_digests.clear()
-        tokens.find_holder(token, holders)
+        visitors.find_holder(token, holders)
         assert compared_digests == [holder.digest for holder in holders]
 
 
@@ -62,21 +62,21 @@ def test_every_hash_is_compared_in_constant_time(file, monkeypatch):
 def test_a_line_that_is_no_token_is_refused_by_its_number_and_not_repeated(file, line):
     file.write_text(f"# ours\n\n{line}\n")
     with pytest.raises(InputError, match="line 3") as caught:
-        tokens.read_tokens(file)
+        visitors.read_tokens(file)
     assert line not in str(caught.value)
 
 
 @pytest.mark.parametrize(("name", "role"), [("a:b", "curator"), ("", "curator"), ("ann", "root"), ("a\nb", "consumer")])
 def test_a_name_or_role_that_would_break_the_file_is_refused(file, name, role):
     with pytest.raises(InputError):
-        tokens.add_token(file, name, role)
+        visitors.add_token(file, name, role)
     assert not file.exists()
 
 
 def test_a_name_has_one_token(file):
-    tokens.add_token(file, "ann", "curator")
+    visitors.add_token(file, "ann", "curator")
     with pytest.raises(InputError, match="new"):
-        tokens.add_token(file, "ann", "consumer")
+        visitors.add_token(file, "ann", "consumer")
 
 
 def test_without_a_token_pages_lead_to_the_login_and_the_api_says_401(team):
@@ -174,4 +174,4 @@ def test_a_tokens_file_that_went_bad_lets_nobody_in(team, file):
 
 @pytest.mark.parametrize("path", ["/consumerx", "/api/consumerx", "/api", "/apix/consumer", "/ledger", "/api/jobsx"])
 def test_what_only_begins_like_an_open_place_is_the_curators(path):
-    assert not permissions.is_allowed(Visitor("bob", "consumer", ""), path)
+    assert not visitors.is_allowed(Visitor("bob", "consumer", ""), path)

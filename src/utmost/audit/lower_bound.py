@@ -9,11 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from utmost.audit.black_boxes import BlackBox
-from utmost.audit.confidence_bounds import log_ratio
-from utmost.audit.events import CandidateEvent, choose_events
+from utmost.audit.black_boxes import MIN_DRAWS, BlackBox, Progress, SampleHalves, draw_samples
+from utmost.audit.events import CandidateEvent, choose_events, log_ratio
 from utmost.audit.output_features import Sample, make_sample, number_positions
-from utmost.audit.sampling import MIN_DRAWS, Progress, SampleHalves, draw_samples
 from utmost.channel import Channel, Mechanism, PrivacyLoss, channel_of, least_epsilon
 from utmost.errors import InputError
 from utmost.exact import Level, Number, decimal, number, rational

@@ -1,6 +1,5 @@
 """Axioms of privacy definitions, profiles of mechanisms, and generality of mechanisms (KL10)."""
 
-from utmost.axioms.composition import compose_profiles, compose_repeated
 from utmost.axioms.constraint_graphs import PrivacyConstraints, RowGraph, privacy_constraints, row_graph, row_graphs
 from utmost.axioms.counterexamples import Mixture, Processing, allowed_range
 from utmost.axioms.curves import (
@@ -14,15 +13,19 @@ from utmost.axioms.curves import (
 )
 from utmost.axioms.definition import (
     Definition,
+    Relation,
     approximate,
     check_bound,
     definition_of,
     identity,
     parse_bound,
     pure,
+    relation_from_pairs,
+    relation_from_space,
     subsampling,
     variation,
 )
+from utmost.axioms.definition import parse_relation as relation_of
 from utmost.axioms.definition_files import parse_candidate, parse_definition
 from utmost.axioms.dobrushin import (
     Ergodicity,
@@ -46,14 +49,20 @@ from utmost.axioms.generality import (
     peel_extreme_ray,
     split_output,
 )
-from utmost.axioms.posterior_odds import Odds, odds_bounds, odds_law, odds_tails
+from utmost.axioms.likelihood_ratio import Odds, odds_bounds, odds_law, odds_tails
+from utmost.axioms.pair_rules import SampledPredicate
 from utmost.axioms.predicate import Predicate
-from utmost.axioms.predicate_parser import parse_privacy_predicate as predicate
-from utmost.axioms.profile import Profile, delta_at_epsilon, epsilon_at_delta, profile, profiles
-from utmost.axioms.region_convexity import ConvexityGap
-from utmost.axioms.relation import Relation, relation_from_pairs, relation_from_space
-from utmost.axioms.relation import parse_relation as relation_of
-from utmost.axioms.sampled_predicate import SampledPredicate
+from utmost.axioms.predicate import parse_privacy_predicate as predicate
+from utmost.axioms.privacy_profiles import (
+    Profile,
+    compose_profiles,
+    compose_repeated,
+    delta_at_epsilon,
+    epsilon_at_delta,
+    profile,
+    profiles,
+)
+from utmost.axioms.regions import ConvexityGap
 from utmost.axioms.satisfaction import Satisfaction, satisfaction
 from utmost.axioms.soundness import Candidate, Closure, Verdict, closure, soundness
 from utmost.axioms.utility_measures import (

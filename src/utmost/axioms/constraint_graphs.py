@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from utmost.axioms.relation import Relation
+from utmost.axioms.definition import Relation
 from utmost.channel import Channel, Mechanism, align_exact_inputs, align_inputs
 from utmost.channel.channel import Label
 from utmost.errors import InputError

@@ -30,7 +30,7 @@ from fractions import Fraction
 from typing import TypeAlias, TypeVar
 
 from utmost.axioms.curves import Point
-from utmost.axioms.region_convexity import ConvexityGap
+from utmost.axioms.regions import ConvexityGap
 from utmost.channel import Channel, channel
 from utmost.errors import InputError
 from utmost.exact import Number, sign

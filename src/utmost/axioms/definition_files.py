@@ -19,15 +19,25 @@ from pathlib import Path
 from typing import Any
 
 from utmost.axioms.curves import Curve
-from utmost.axioms.definition import DEFINITION_FORMS, TWO_SECRETS, Definition, check_bound, is_bound_text, parse_bound
-from utmost.axioms.pair_rules import AllowedPairs, Rule
-from utmost.axioms.predicate_parser import EXAMPLE_PREDICATE, parse_privacy_predicate
-from utmost.axioms.relation import Relation, check_printable, label_position, parse_relation, relation_from_pairs
-from utmost.axioms.sampled_predicate import SampledPredicate
+from utmost.axioms.definition import (
+    DEFINITION_FORMS,
+    TWO_SECRETS,
+    Definition,
+    Relation,
+    check_bound,
+    check_printable,
+    is_bound_text,
+    label_position,
+    parse_bound,
+    parse_relation,
+    relation_from_pairs,
+)
+from utmost.axioms.pair_rules import AllowedPairs, Rule, SampledPredicate
+from utmost.axioms.predicate import EXAMPLE_PREDICATE, parse_privacy_predicate
 from utmost.axioms.soundness import Candidate, closure, soundness
-from utmost.consumer.files import read_text
+from utmost.consumer.family import read_text
 from utmost.errors import InputError
-from utmost.exact.plain_text import parse_toml
+from utmost.exact.input_text import parse_toml
 from utmost.spaces import Space
 from utmost.spaces import graph as graph_of
 from utmost.spaces import parse_space as space_of

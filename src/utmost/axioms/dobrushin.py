@@ -25,7 +25,7 @@ from itertools import pairwise
 import numpy as np
 
 from utmost.axioms.constraint_graphs import privacy_constraints
-from utmost.axioms.relation import Relation
+from utmost.axioms.definition import Relation
 from utmost.channel import Channel, Matrix, Mechanism
 from utmost.channel.channel import Label, trusted_channel
 from utmost.errors import InputError
@@ -80,7 +80,7 @@ def _candidates(rows: Matrix) -> Iterator[tuple[int, int]]:
 def best_coefficient(relation: Relation, level: Level) -> Number:
     """The largest μ_Dob of a private mechanism, in closed form from the diameter; 0 if the relation is not connected.
 
-    >>> from utmost.axioms.relation import parse_relation
+    >>> from utmost.axioms.definition import parse_relation
     >>> from utmost.exact import alpha
     >>> [
     ...     str(best_coefficient(parse_relation(text), alpha("1/2")))
@@ -155,7 +155,7 @@ def steepest_path(mechanism: Channel | Mechanism, relation: Relation, level: Lev
     for its complement, which makes both probabilities 1/(1+α). Conversely, if M is optimal, the bounds in this module's
     proof are equalities on any shortest path, so P(O|·) and P(not O|·) are tight; a sum is only if its terms are. ∎
 
-    >>> from utmost.axioms.relation import parse_relation
+    >>> from utmost.axioms.definition import parse_relation
     >>> from utmost.exact import alpha
     >>> from utmost.mechanisms import geometric
     >>> steepest_path(geometric(3, alpha("1/2")), parse_relation("line:4"), alpha("1/2"))

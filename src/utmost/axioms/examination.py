@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from utmost import design, polytopes, qif
-from utmost.axioms import posterior_odds
+from utmost.axioms import likelihood_ratio
 from utmost.axioms.constraint_graphs import RowGraph, row_graphs
+from utmost.axioms.definition import relation_from_space
 from utmost.axioms.dobrushin import Ergodicity, best_coefficient, ergodicity
 from utmost.axioms.generality import Maximality, maximality
 from utmost.axioms.pair_rules import AllowedPairs
-from utmost.axioms.profile import Profile, profile
-from utmost.axioms.relation import relation_from_space
+from utmost.axioms.privacy_profiles import Profile, profile
 from utmost.axioms.satisfaction import Satisfaction, satisfaction
 from utmost.channel import Channel, PrivacyLoss, align_inputs, least_epsilon
 from utmost.design.optimal import is_line
@@ -25,7 +25,7 @@ from utmost.exact import Level, Number, alpha
 if TYPE_CHECKING:
     from utmost.axioms.curves import Curve
     from utmost.axioms.definition import Definition
-    from utmost.axioms.posterior_odds import Odds
+    from utmost.axioms.likelihood_ratio import Odds
     from utmost.channel.channel import Label
     from utmost.design import Derivation
     from utmost.polytopes import MembershipVerdict
@@ -170,8 +170,8 @@ def examine_events(
     odds_level = level if pair_profile is not None and level is not None and level.is_inner else None
     odds, allowed_odds = None, None
     if odds_level is not None and pair_profile is not None:
-        odds = posterior_odds.odds_tails(pair_profile.curve, odds_level)
-        allowed_odds = None if bound is None else posterior_odds.odds_bounds(bound, odds_level)
+        odds = likelihood_ratio.odds_tails(pair_profile.curve, odds_level)
+        allowed_odds = None if bound is None else likelihood_ratio.odds_bounds(bound, odds_level)
     return EventExamination(definition_text, pair_profile, verdict, bound, odds_level, odds, allowed_odds)
 
 

@@ -49,9 +49,9 @@ from utmost.channel.channel import Label, trusted_channel
 from utmost.errors import InputError
 from utmost.exact import Level, Number, Real, sign
 from utmost.qif import Refinement, refinement
+from utmost.qif.exact_algebra import common_field
 from utmost.qif.hyper import bundle_columns
 from utmost.qif.input_checks import exact_channel
-from utmost.qif.rational_functions import common_field
 
 
 def split_output(column: Column, graph: RowGraph, privacy: PrivacyConstraints) -> tuple[Column, Column]:

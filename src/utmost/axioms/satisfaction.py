@@ -23,7 +23,7 @@ from itertools import chain
 from utmost.axioms.curves import ZERO, Curve, Line
 from utmost.axioms.definition import Definition
 from utmost.axioms.likelihood_ratio import lowest_terms
-from utmost.axioms.profile import (
+from utmost.axioms.privacy_profiles import (
     MIN_PRECISE_DOUBLE,
     RELATIVE_ERROR,
     Profile,
@@ -89,7 +89,7 @@ def satisfaction(mechanism: Channel | Mechanism, definition: Definition) -> Sati
     """Does the channel meet the definition for every event: decided.
 
     >>> from utmost.axioms.definition import definition_of
-    >>> from utmost.axioms.relation import parse_relation
+    >>> from utmost.axioms.definition import parse_relation
     >>> from utmost.exact import alpha
     >>> from utmost.mechanisms import geometric
     >>> verdict = satisfaction(geometric(2, alpha("1/2")), definition_of("alpha:2/3", parse_relation("line:3")))

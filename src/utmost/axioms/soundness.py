@@ -29,13 +29,10 @@ from utmost.axioms.counterexamples import (
     processing_counterexample,
 )
 from utmost.axioms.curves import Curve, Point, curve_from_points, pointwise_minimum
-from utmost.axioms.definition import TWO_SECRETS, Definition
-from utmost.axioms.pair_rules import DIAGONAL, TRIVIAL_BOUND, AllowedPairs, Rule
+from utmost.axioms.definition import TWO_SECRETS, Definition, Relation
+from utmost.axioms.pair_rules import DIAGONAL, TRIVIAL_BOUND, AllowedPairs, Rule, SampledPredicate
 from utmost.axioms.predicate import Predicate
-from utmost.axioms.region_convexity import ConvexityGap
-from utmost.axioms.regions import Column, Region
-from utmost.axioms.relation import Relation
-from utmost.axioms.sampled_predicate import SampledPredicate
+from utmost.axioms.regions import Column, ConvexityGap, Region
 from utmost.channel import Channel
 from utmost.errors import InputError
 from utmost.exact import Number

@@ -25,8 +25,8 @@ from utmost.consumer.losses import Table
 from utmost.errors import InputError
 from utmost.exact import Level, Number, Real, sign
 from utmost.polytopes.vertex_columns import exact_determinant
+from utmost.qif.exact_algebra import Ratio, common_field
 from utmost.qif.input_checks import TableLike, channel_for, check_table, exact_channel
-from utmost.qif.rational_functions import Ratio, common_field
 
 Measure: TypeAlias = Callable[[Channel], Number]
 MAX_TESTED_OUTPUTS = 4  # outputs of mechanisms all of whose deterministic processings are tried

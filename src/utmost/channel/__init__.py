@@ -1,10 +1,11 @@
 """Channels: mechanisms as matrices."""
 
-from utmost.channel.alignment import align_exact_inputs, align_inputs
 from utmost.channel.channel import (
     Channel,
     Matrix,
     Mechanism,
+    align_exact_inputs,
+    align_inputs,
     channel,
     channel_entry,
     channel_of,

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from utmost.channel.alignment import align_inputs
-from utmost.channel.channel import Channel, Label, Mechanism, trusted_channel
+from utmost.channel.channel import Channel, Label, Mechanism, align_inputs, trusted_channel
 from utmost.errors import InputError, UndecidedError
 from utmost.exact import Level, Number, Real, ball, exponential, power, privacy_levels, refine_double, sign
 from utmost.exact.reals import prime_exponents, value_of

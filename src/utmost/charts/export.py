@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from utmost.errors import InputError
 from utmost.exact.files import write_file
-from utmost.exact.plain_text import escape_script
+from utmost.exact.input_text import escape_script
 
 if TYPE_CHECKING:
     import altair as alt

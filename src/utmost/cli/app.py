@@ -30,8 +30,7 @@ from utmost.cli import (
     serve,
     studio,
 )
-from utmost.cli.family_help import FamilyCommand
-from utmost.cli.options import CommandGroup
+from utmost.cli.options import CommandGroup, FamilyCommand
 
 SUMMARY = "Differentially private releases, provably as useful as the guarantee allows."
 COMMANDS_BY_ROLE = {

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from utmost.cli.family_help import FamilyCommand
-from utmost.cli.options import CommandGroup, JsonOption, LossOption, PriorOption
+from utmost.cli.options import CommandGroup, FamilyCommand, JsonOption, LossOption, PriorOption
 from utmost.errors import InputError
 
 if TYPE_CHECKING:
-    from utmost.publish.epsilon_search import Calibration
+    from utmost.publish.calibration_search import Calibration
     from utmost.queries.calibration_form import CalibrationExample, CalibrationOption
     from utmost.queries.query import Query
 

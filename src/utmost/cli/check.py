@@ -61,8 +61,7 @@ def command(
     from utmost.axioms.examination import examine, examine_events, examine_generality
     from utmost.channel import files
     from utmost.cli.output import print_report
-    from utmost.reports.check import ConsumerLoss, describe
-    from utmost.reports.events import figure
+    from utmost.reports.check import ConsumerLoss, describe, figure
     from utmost.reports.optimum import uninformed_loss
 
     check_ending(plot, CHART_ENDINGS, "--plot")
@@ -122,8 +121,8 @@ def _parse_pair(text: str, inputs: Sequence[Label]) -> tuple[Label, Label]:
 
 def _parse_definition(text: str, space: Space, source: Channel) -> Definition:
     """The definition as text or in a file, which may have a relation of its own; else the space's neighbours."""
+    from utmost.axioms.definition import relation_from_space
     from utmost.axioms.definition_files import parse_definition
-    from utmost.axioms.relation import relation_from_space
     from utmost.cli.output import print_remark
 
     definition = parse_definition(text, relation_from_space(space))

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from utmost.cli.family_help import FamilyCommand
-from utmost.cli.options import CommandGroup, IntervalLossOption, JsonOption
+from utmost.cli.options import CommandGroup, FamilyCommand, IntervalLossOption, JsonOption
 from utmost.errors import InputError
 
 if TYPE_CHECKING:

@@ -92,7 +92,7 @@ def _load_mechanism(name: str, question: LossQuestion, steps: int) -> Mechanism:
 
 def _bound_cost(mechanism: Mechanism, question: LossQuestion) -> MechanismCost:
     """The cost of a mechanism; the bounds so far are on stderr during the search."""
-    from utmost.cli.progress import progress_line
+    from utmost.cli.output import progress_line
     from utmost.continuous.bounds.loss_bounds import bound_expected_loss
     from utmost.reports import at_least, at_most
     from utmost.reports.loss import MechanismCost

@@ -90,7 +90,7 @@ def _check_size(points: Space) -> None:
 def _solve(problem: DesignProblem) -> Design:
     """The design; the bounds so far are on stderr during the search."""
     from utmost import design
-    from utmost.cli.progress import progress_line
+    from utmost.cli.output import progress_line
     from utmost.reports import at_least, at_most
 
     with progress_line(f"the best mechanism on {problem.space.name}") as report:

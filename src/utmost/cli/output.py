@@ -1,18 +1,20 @@
-"""Numbers, JSON documents and tables as the commands print them."""
+"""What commands print: numbers, JSON documents, tables, and a line of progress on stderr."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from utmost.exact.plain_text import escape_control, escape_json
+from utmost.exact.input_text import escape_control, escape_json
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     from utmost.channel import Channel
     from utmost.reports import Block, Report, SideBySide
@@ -207,3 +209,28 @@ def _format_decimal(value: Any) -> str:
     from utmost.exact import decimal
 
     return decimal(value, 4)
+
+
+ProgressReport: TypeAlias = Callable[[str], None]
+
+
+@contextmanager
+def progress_line(label: str) -> Iterator[ProgressReport]:
+    """Shows `label`, then whatever is reported, as one changing line; it is gone when the work is done."""
+    from rich.console import Console
+
+    screen = Console(stderr=True, highlight=False, markup=False, emoji=False)
+    if not screen.is_terminal:
+        yield lambda text: None
+        return
+    with screen.status(_plain(label)) as status:
+        yield lambda text: status.update(_plain(f"{label}: {text}"))
+
+
+def _plain(text: str) -> Text:
+    """A text that neither steers the terminal nor is taken for markup."""
+    from rich.text import Text
+
+    from utmost.exact.input_text import escape_control
+
+    return Text(escape_control(text, frozenset()))

@@ -169,8 +169,7 @@ def attack_command(
     from utmost.cli.output import print_report
     from utmost.exact import rational
     from utmost.precision import run_attack
-    from utmost.precision.attacks import SUPPORT_TESTS, is_lattice_point
-    from utmost.precision.unsafe_samplers import lattice_laplace
+    from utmost.precision.attacks import SUPPORT_TESTS, is_lattice_point, lattice_laplace
     from utmost.reports.precision import attack_figure, describe_attack
 
     check_ending(plot, CHART_ENDINGS, "--plot")
@@ -226,9 +225,9 @@ def _implemented_sensitivity(
 
 
 def _load_sampler(name: str) -> Any:
-    from utmost.precision import attacks, unsafe_samplers
+    from utmost.precision import attacks
 
-    built_in = {"textbook": unsafe_samplers.textbook_laplace, "utmost": unsafe_samplers.lattice_laplace}
+    built_in = {"textbook": attacks.textbook_laplace, "utmost": attacks.lattice_laplace}
     if name in built_in:
         return lambda secret, scale, count: list(built_in[name](secret, scale, count))
     if ":" not in name:

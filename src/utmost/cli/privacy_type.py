@@ -140,7 +140,7 @@ def _find_kernel(points: Space, level: Level, number: int, output: str | None) -
 
 def _find_capacities(points: Space, level: Level) -> Capacities:
     """Both capacities; the bounds so far are on stderr during the search."""
-    from utmost.cli.progress import progress_line
+    from utmost.cli.output import progress_line
     from utmost.design import capacity
     from utmost.reports import at_least, at_most
 
@@ -171,7 +171,7 @@ def _decide_universality(points: Space, level: Level, loss: str, mechanism: Chan
 
 @contextmanager
 def _progress(points: Space) -> Iterator[Progress]:
-    from utmost.cli.progress import progress_line
+    from utmost.cli.output import progress_line
 
     with progress_line(points.name) as report:
         yield lambda stage, count, total: report(f"{count}{f' of {total}' if total else ''} {stage}")

@@ -110,7 +110,7 @@ def _recover_places(
 
 def _parse_side(cells: str | None) -> int:
     from utmost.exact import integer
-    from utmost.publish.local.location_estimates import DEFAULT_CELLS
+    from utmost.publish.local.recovery import DEFAULT_CELLS
 
     side = DEFAULT_CELLS if cells is None else integer(cells, "--cells")
     if not 1 <= side <= MAX_GRID_SIDE:

@@ -73,7 +73,7 @@ def progress_bar() -> Iterator[Progress]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    from utmost.exact.plain_text import escape_control
+    from utmost.exact.input_text import escape_control
 
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
     screen = Console(stderr=True)

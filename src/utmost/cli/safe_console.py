@@ -7,7 +7,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from utmost.exact.plain_text import escape_control
+from utmost.exact.input_text import escape_control
 
 
 class SafeConsole(Console):

@@ -64,7 +64,7 @@ def _serve(folder: str, ledger: str, tokens: Path, host: str, port: int, names: 
     from utmost import ledger as ledgers
     from utmost.cli.output import print_json, print_lines, print_remark
     from utmost.studio import server, settings
-    from utmost.studio.tokens import read_tokens
+    from utmost.studio.visitors import read_tokens
 
     if not read_tokens(tokens):
         raise InputError(f"--tokens must hold a token, got an empty file: it is {TOKENS_HELP}", "tokens")
@@ -90,7 +90,7 @@ def token_command(
 ) -> None:
     """Create a token, print it once, and store its hash."""
     from utmost.cli.output import print_json, print_lines
-    from utmost.studio.tokens import add_token
+    from utmost.studio.visitors import add_token
 
     if tokens is None:
         raise InputError(

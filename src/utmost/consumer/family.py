@@ -1,12 +1,16 @@
-"""What a family of priors or losses tells a form: its line in the list of choices, and its parameters."""
+"""What families of priors and losses share: their parameters in forms, and files with lists of numbers."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, TypeAlias
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
 
+from utmost.errors import InputError
+from utmost.exact.files import check_no_named_pipe
 from utmost.registry import Family
 
 Content: TypeAlias = Literal["number", "numbers", "pairs", "file"]  # pairs are a:b between commas
@@ -46,3 +50,32 @@ class ConsumerFamily(Family):
 
     choice: str = ""
     parameters: tuple[Parameter, ...] = ()
+
+
+MAX_FILE_BYTES = 1 << 26  # bytes
+
+
+def read_text(path: Path, name: str) -> str:
+    """The text of a UTF-8 file, with or without a byte order mark; `name` is what it was read for."""
+    check_no_named_pipe(path, name)
+    try:
+        with path.open("rb") as stream:
+            raw = stream.read(MAX_FILE_BYTES + 1)
+        text = raw.decode("utf-8-sig")
+    except ValueError:
+        raise InputError(f"{name} must name a UTF-8 text file, got {path.name}, which is not text", name) from None
+    except OSError as problem:
+        raise InputError(f"{name} must name a readable text file, got {path.name}: {problem.strerror}", name) from None
+    if len(raw) > MAX_FILE_BYTES:
+        raise InputError(f"{name} must be in a file of at most {MAX_FILE_BYTES >> 20} MiB, got a larger one", name)
+    return text
+
+
+def json_list(text: str, name: str) -> list[Any] | None:
+    """The list if the text is JSON, its decimals as text so that they are read exactly; None if it is no JSON list."""
+    if not text.lstrip().startswith("["):
+        return None
+    try:
+        return list(json.loads(text, parse_float=str))
+    except (ValueError, RecursionError):
+        raise InputError(f"{name} must be a JSON list of numbers, got text that is not JSON", name) from None

@@ -13,10 +13,8 @@ from utmost.continuous.laplace_count import (
     laplace_price,
     rounded_laplace,
 )
-from utmost.continuous.laplace_from_geometric import post_processing
-from utmost.continuous.optimality import Band, best_readings, margin
-from utmost.continuous.pixelation import cell_laplace, grid_geometric, pixel_grid
-from utmost.continuous.truncated_laplace import TruncatedLaplace
+from utmost.continuous.laplace_optimality import Band, best_readings, margin, post_processing
+from utmost.continuous.pixelation import TruncatedLaplace, cell_laplace, grid_geometric, pixel_grid
 from utmost.continuous.user_kernels import kernel
 
 __all__ = [

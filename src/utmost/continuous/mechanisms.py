@@ -15,15 +15,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from utmost.channel import Channel, files
-from utmost.continuous.bounds.columns import Column, Run, Weight, scale_weight, weight
-from utmost.continuous.bounds.laplace_factors import Factors
-from utmost.continuous.bounds.loss_stage import (
+from utmost.continuous.bounds.columns import (
     Answer,
     CellPartition,
+    Column,
+    Factors,
+    Run,
     Stage,
     TwoSided,
+    Weight,
     exponential_weights,
+    scale_weight,
     stepped_stage,
+    weight,
 )
 from utmost.continuous.interval import Interval
 from utmost.errors import InputError

@@ -8,8 +8,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from utmost.continuous.bounds.columns import weight
-from utmost.continuous.bounds.loss_stage import Answer, CellPartition, Group, Stage, stepped_stage
+from utmost.continuous.bounds.columns import Answer, CellPartition, Group, Stage, stepped_stage, weight
 from utmost.continuous.interval import Interval
 from utmost.continuous.mechanisms import Guarantee
 from utmost.errors import InputError

@@ -1,6 +1,6 @@
 """Data: sources, engines, predicates and exact answers. `sample_data` is the table of the demonstration."""
 
-from utmost.data.column_kinds import ColumnKind
+from utmost.data.engines.schema import ColumnKind
 from utmost.data.grid import Grid, GridColumn
 from utmost.data.predicates import check_types, parse_predicate
 from utmost.data.sample_data import SampleTable, anes96, count_rows

@@ -8,9 +8,9 @@ from itertools import product
 from math import prod
 from typing import Any
 
-from utmost.data.column_kinds import ColumnKind
 from utmost.data.engines.engine import Row
 from utmost.data.engines.expressions import text_literal
+from utmost.data.engines.schema import ColumnKind
 from utmost.data.selection import Key
 from utmost.errors import InputError
 

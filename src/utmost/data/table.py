@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from utmost.data import cells, contribution_bounds, predicates, quantize
-from utmost.data.column_kinds import ColumnKind, column_kind
+from utmost.data import cells, contribution_bounds, grid, predicates
 from utmost.data.engines import Connection
 from utmost.data.engines.csv_types import count_unreadable
+from utmost.data.engines.schema import ColumnKind, column_kind
 from utmost.data.grid import GridColumn
 from utmost.data.predicates.type_check import format_names, unknown_column
 from utmost.data.selection import Key, Partition, PrivacyUnit, Selection
@@ -98,7 +98,7 @@ class Table:
             with self._explain_guesses(values.column):
                 wrong_kind = f"column must hold numbers, got {values.column} of kind {kind}"
                 raise InputError(wrong_kind, "column", "choose another")
-        quantize.check_grid(self._rows[values.column].type(), values.grid, self._connection.engine)
+        grid.check_grid(self._rows[values.column].type(), values.grid, self._connection.engine)
 
     def guesses(self, columns: Set[str]) -> dict[str, ColumnKind]:
         """Those of some columns whose kinds were found in the rows, so that one row could change them."""
@@ -160,7 +160,7 @@ class Table:
         rows = self._matching_rows(selection)
         self.check_numbers(values)
         column = self._readable_column(rows, values.column)
-        position = quantize.grid_position(column, values.grid, values.nulls, self._connection.engine)
+        position = grid.grid_position(column, values.grid, values.nulls, self._connection.engine)
         positions = self._select_values(rows, selection.unit, {"v0": position})
         return self._keep_rows(positions.filter(positions["v0"].notnull()), ["v0"], selection.unit)
 

@@ -13,18 +13,23 @@ from utmost.channel import Matrix
 from utmost.consumer import Consumer
 from utmost.consumer.consumer import first_minimum
 from utmost.design.certified_design import (
+    CountBound,
     Design,
     DesignAttempt,
+    FreeBound,
+    PriceBound,
+    ProgramBound,
+    RoundedBound,
     certify_design,
     constant_design,
     extreme_level_design,
     finish_design,
+    free_loss,
     rescale_design,
     simple_design,
 )
 from utmost.design.count_mechanism import remapped_channel, remapped_geometric
 from utmost.design.interior_point import Progress, interior_point_search
-from utmost.design.lower_bounds import CountBound, FreeBound, PriceBound, ProgramBound, RoundedBound, free_loss
 from utmost.design.privacy_program import (
     Rate,
     check_problem,

@@ -1,10 +1,12 @@
 """Exact numbers: fractions, and real numbers whose comparisons are decided."""
 
-from utmost.exact.balls import ball, ball_endpoints, enclosure
-from utmost.exact.number_text import (
+from utmost.exact.exact_numbers import (
+    ball,
+    ball_endpoints,
     decimal,
     decimal_above,
     decimal_below,
+    enclosure,
     integer,
     is_exact,
     json_above,

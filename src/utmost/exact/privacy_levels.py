@@ -11,8 +11,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from utmost.errors import InputError
-from utmost.exact.balls import ball
-from utmost.exact.number_text import decimal, integer, number, rational
+from utmost.exact.exact_numbers import ball, decimal, integer, number, rational
 from utmost.exact.reals import Number, Real, exponential, power, refine_double, sign
 from utmost.exact.working_precision import working_precision
 

@@ -14,8 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from utmost.ledger.stores.store import Row, Session
-from utmost.ledger.stores.tables import COUNT_ORPHANS, SELECT_BUDGET_CHAINS, SELECT_ENTRIES
+from utmost.ledger.stores.database import COUNT_ORPHANS, SELECT_BUDGET_CHAINS, SELECT_ENTRIES, Row, Session
 
 COST_FIELDS = 4
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from utmost.errors import InputError
-from utmost.exact.plain_text import check_plain_text
+from utmost.exact.input_text import check_plain_text
 from utmost.ledger import chain
 from utmost.ledger.costs import ROW, ChargeGroup, Part, QueryCost
 from utmost.ledger.records import (
@@ -26,9 +26,18 @@ from utmost.ledger.records import (
     budget_error,
     check_name,
 )
-from utmost.ledger.stores import registry, tables
-from utmost.ledger.stores.store import NoLedgerError, Row, Session, Store, damage_error
-from utmost.ledger.stores.tables import TABLES_VERSION, Version1Session, make_tables, tables_version
+from utmost.ledger.stores import database, registry
+from utmost.ledger.stores.database import (
+    TABLES_VERSION,
+    NoLedgerError,
+    Row,
+    Session,
+    Store,
+    Version1Session,
+    damage_error,
+    make_tables,
+    tables_version,
+)
 
 MAX_DENOMINATOR_BITS = 3000  # of what a budget has spent, so that it can be written down anywhere
 
@@ -62,15 +71,15 @@ class Ledger:
         budget.rule.prepare()
         opened_budget = replace(budget, opened=_utc_now())
         with self._making() as session:
-            if session.rows(f"{tables.SELECT_BUDGET} WHERE name = ?", budget.name):
+            if session.rows(f"{database.SELECT_BUDGET} WHERE name = ?", budget.name):
                 raise InputError(
                     f"budget '{budget.name}' must have a new name, got one that is taken", "name", "choose another"
                 )
             rules = (budget.composition, budget.unit, budget.neighbours, int(budget.remember))
             terms = (budget.name, str(budget.epsilon), str(budget.delta), *rules, opened_budget.opened)
-            last = session.rows(tables.SELECT_LAST_OPENING)
+            last = session.rows(database.SELECT_LAST_OPENING)
             opening_hash = chain.link_hash(last[0][0] if last else self._ledger_id(session), "budget", *terms)
-            session.add(tables.INSERT_BUDGET, *terms, opening_hash, opening_hash)
+            session.add(database.INSERT_BUDGET, *terms, opening_hash, opening_hash)
         return opened_budget
 
     def budget(self, name: str) -> Budget:
@@ -88,7 +97,7 @@ class Ledger:
     def budgets(self) -> list[Budget]:
         """All budgets, in the order they were opened."""
         with self._reading() as session:
-            return [self._parse_budget(row).budget for row in session.rows(f"{tables.SELECT_BUDGET} ORDER BY id")]
+            return [self._parse_budget(row).budget for row in session.rows(f"{database.SELECT_BUDGET} ORDER BY id")]
 
     def state(self, name: str) -> BudgetState:
         """What the charges to a budget have spent together."""
@@ -99,7 +108,7 @@ class Ledger:
     def history(self, name: str) -> list[Charge]:
         """The charges to a budget, in the order they were made."""
         with self._reading() as session:
-            rows = session.rows(tables.SELECT_HISTORY, self._find_budget(session, name).key)
+            rows = session.rows(database.SELECT_HISTORY, self._find_budget(session, name).key)
         return [self._parse_charge(list(group)) for _, group in groupby(rows, key=lambda row: row[0])]
 
     def find_release(self, release_cost: ReleaseCost) -> dict[str, Any] | None:
@@ -108,7 +117,7 @@ class Ledger:
             stored_budget = self._matching_budget(session, release_cost)
             if not stored_budget.budget.remember or release_cost.fingerprint is None:
                 return None
-            rows = session.rows(tables.SELECT_RELEASE, stored_budget.key, release_cost.plan, release_cost.fingerprint)
+            rows = session.rows(database.SELECT_RELEASE, stored_budget.key, release_cost.plan, release_cost.fingerprint)
         if not rows:
             return None
         document = _parse_document(rows[0][0])
@@ -170,7 +179,7 @@ class Ledger:
         if _parse_document(document) is None:
             raise InputError("document must be the JSON of a release, got something else", "document")
         with self._writing() as session:
-            rows = session.rows(tables.SELECT_CHARGED_BUDGET, entry) if 0 < entry < 2**63 else []
+            rows = session.rows(database.SELECT_CHARGED_BUDGET, entry) if 0 < entry < 2**63 else []
             if not rows:
                 raise InputError(f"entry must be the number of a charge in the ledger, got {entry}", "entry")
             key, remember, fingerprint = rows[0]
@@ -180,7 +189,7 @@ class Ledger:
                     f"entry must be without a release, got {entry}, which has one: a release is kept once", "entry"
                 )
             if remember and fingerprint is not None:
-                session.add(tables.INSERT_RELEASE, entry, _utc_now(), document)
+                session.add(database.INSERT_RELEASE, entry, _utc_now(), document)
 
     @contextmanager
     def _reading(self) -> Iterator[Session]:
@@ -232,7 +241,7 @@ class Ledger:
 
     def _find_budget(self, session: Session, name: str, lock_clause: str = "") -> StoredBudget:
         """A budget, locked for the rest of the transaction if `lock_clause` says so."""
-        rows = session.rows(f"{tables.SELECT_BUDGET} WHERE name = ?{lock_clause}", check_name(name))
+        rows = session.rows(f"{database.SELECT_BUDGET} WHERE name = ?{lock_clause}", check_name(name))
         if not rows:
             raise InputError(f"no budget '{name}' in this ledger", "budget", "see utmost budget list, or open it")
         return self._parse_budget(rows[0])
@@ -254,7 +263,7 @@ class Ledger:
 
     def _check_unit_kind(self, session: Session, stored_budget: StoredBudget, kind: str | None) -> None:
         """Refuse another kind of the unit's column than the first charge had: 01 and 1 are two texts, one integer."""
-        rows = [] if kind is None else session.rows(tables.SELECT_UNIT_KIND, stored_budget.key)
+        rows = [] if kind is None else session.rows(database.SELECT_UNIT_KIND, stored_budget.key)
         if rows and rows[0][0] != kind:
             budget = stored_budget.budget
             raise InputError(
@@ -265,12 +274,14 @@ class Ledger:
             )
 
     def _budget_state(self, session: Session, stored_budget: StoredBudget, groups: list[ChargeGroup]) -> BudgetState:
-        state = _budget_state(stored_budget.budget, groups, session.rows(tables.COUNT_CHARGES, stored_budget.key)[0][0])
+        state = _budget_state(
+            stored_budget.budget, groups, session.rows(database.COUNT_CHARGES, stored_budget.key)[0][0]
+        )
         return replace(state, chain=_short_hash(stored_budget.head_hash))
 
     def _charge_groups(self, session: Session, key: int) -> list[ChargeGroup]:
         """The charges to a budget, those of the same cost on the same part counted together."""
-        return [self._parse_group(row) for row in session.rows(tables.SELECT_CHARGE_GROUPS, key)]
+        return [self._parse_group(row) for row in session.rows(database.SELECT_CHARGE_GROUPS, key)]
 
     def _parse_group(self, row: Row) -> ChargeGroup:
         *cost_row, column, value, kind, table, source, times = row
@@ -350,9 +361,9 @@ def _add_charge(
     fields = (_utc_now(), release_cost.plan, release_cost.fingerprint, *part_row, release_cost.unit_kind)
     costs = [(cost.query, str(cost.epsilon), cost.law, cost.steps) for cost in release_cost.costs]
     entry_hash = chain.charge_hash(stored_budget.head_hash, fields, costs)
-    number = session.add(tables.INSERT_CHARGE, stored_budget.key, entry_hash, *fields)
-    session.add_all(tables.INSERT_COST, [(number, place, *cost) for place, cost in enumerate(costs)])
-    session.run(tables.UPDATE_HEAD, entry_hash, stored_budget.key)
+    number = session.add(database.INSERT_CHARGE, stored_budget.key, entry_hash, *fields)
+    session.add_all(database.INSERT_COST, [(number, place, *cost) for place, cost in enumerate(costs)])
+    session.run(database.UPDATE_HEAD, entry_hash, stored_budget.key)
     return number, entry_hash
 
 

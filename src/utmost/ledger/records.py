@@ -7,13 +7,13 @@ from fractions import Fraction
 
 from utmost.errors import BudgetError, InputError
 from utmost.exact import decimal
-from utmost.exact.plain_text import check_plain_text
+from utmost.exact.input_text import check_plain_text
 from utmost.ledger.compositions import registry
-from utmost.ledger.compositions.composition import Composition
 from utmost.ledger.costs import (
     NEIGHBOURS,
     ROW,
     ChargeGroup,
+    Composition,
     Part,
     QueryCost,
     check_amount,

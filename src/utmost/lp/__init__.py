@@ -7,11 +7,9 @@ that there is no feasible point, `is_unique` that there is no other optimal one.
 """
 
 from utmost.lp.certificate import Bounds, Certificate, ProgramCertificate, ProgramProof, Proof, verify_certificate
-from utmost.lp.farkas import Farkas, infeasibility
 from utmost.lp.linear_program import LinearProgram, activity
-from utmost.lp.optimum import certified_optimum, certify_guess
+from utmost.lp.optimum import Farkas, Uniqueness, certified_optimum, certify_guess, infeasibility, is_unique
 from utmost.lp.solver import SolverGuess, solve
-from utmost.lp.uniqueness import Uniqueness, is_unique
 
 __all__ = [
     "Bounds",

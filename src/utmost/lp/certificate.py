@@ -14,8 +14,17 @@ from typing import Generic, Protocol, TypeAlias, TypeVar
 
 from utmost.errors import SolverError
 from utmost.exact import Number
-from utmost.lp.linear_program import LinearProgram, flint_reduced_costs, flint_vector, row_products
-from utmost.lp.rationals import Rational, dot_product, to_fmpq, to_fraction, to_fractions
+from utmost.lp.linear_program import (
+    LinearProgram,
+    Rational,
+    dot_product,
+    flint_reduced_costs,
+    flint_vector,
+    row_products,
+    to_fmpq,
+    to_fraction,
+    to_fractions,
+)
 
 NumberT = TypeVar("NumberT", Fraction, Number)
 ProofT = TypeVar("ProofT", bound="Proof")

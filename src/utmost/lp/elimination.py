@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from flint import fmpq_mat
 
-from utmost.lp.rationals import ONE, ZERO, Rational
+from utmost.lp.linear_program import ONE, ZERO, Rational
 
 # A remaining square matrix at least this full is handed to the dense solver.
 DENSE_SHARE = 0.3

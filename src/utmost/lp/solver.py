@@ -15,8 +15,7 @@ import numpy.typing as npt
 from flint import fmpq
 
 from utmost.errors import InfeasibleError, SolverError
-from utmost.lp.linear_program import LinearProgram
-from utmost.lp.rationals import ONE, ZERO, Rational, nearest_float, to_fmpqs, to_fraction
+from utmost.lp.linear_program import ONE, ZERO, LinearProgram, Rational, nearest_float, to_fmpqs, to_fraction
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]

@@ -19,13 +19,28 @@ from utmost.errors import InputError
 from utmost.exact import Level, Number, ball, rational
 from utmost.exact.reals import midpoint
 from utmost.exact.working_precision import working_precision
-from utmost.mechanisms.input_checks import check_exact_number, check_integers, check_matrix_size, parse_position
-from utmost.mechanisms.mechanism_kind import SENSITIVITY, BuiltMechanism, MechanismKind, Option
+from utmost.mechanisms.mechanism_kind import (
+    SENSITIVITY,
+    BuiltMechanism,
+    MechanismKind,
+    Option,
+    check_exact_number,
+    check_integers,
+    check_matrix_size,
+    parse_position,
+)
 from utmost.mechanisms.randomised_response import pairwise_privacy_loss
 from utmost.noise import check_level, draw_samples
 from utmost.noise.entropy import EntropySource, entropy_source
-from utmost.noise.table_sampling import SamplingTable, table_from_thresholds
-from utmost.noise.thresholds import GUARD_BITS, Threshold, ball_threshold, complement_threshold, threshold_in_ball
+from utmost.noise.table_sampling import (
+    GUARD_BITS,
+    SamplingTable,
+    Threshold,
+    ball_threshold,
+    complement_threshold,
+    table_from_thresholds,
+    threshold_in_ball,
+)
 
 if TYPE_CHECKING:
     from flint import arb

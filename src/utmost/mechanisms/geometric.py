@@ -15,8 +15,14 @@ from utmost.channel import Channel, least_epsilon
 from utmost.channel.channel import trusted_channel
 from utmost.errors import InputError
 from utmost.exact import Level, Number, integer
-from utmost.mechanisms.input_checks import check_matrix_size, parse_position, parse_upper_end
-from utmost.mechanisms.mechanism_kind import SIZE, BuiltMechanism, MechanismKind
+from utmost.mechanisms.mechanism_kind import (
+    SIZE,
+    BuiltMechanism,
+    MechanismKind,
+    check_matrix_size,
+    parse_position,
+    parse_upper_end,
+)
 from utmost.noise import EntropySource, check_level, geometric_noise
 from utmost.noise.geometric import MAX_INT64_NOISE
 from utmost.spaces import line

@@ -23,16 +23,19 @@ from utmost.errors import InputError, UndecidedError
 from utmost.exact import Level, Number, Real, json_number, power, rational
 from utmost.exact.working_precision import working_precision
 from utmost.mechanisms.geometric import Geometric
-from utmost.mechanisms.input_checks import (
+from utmost.mechanisms.mechanism_kind import (
     MAX_MATRIX_COUNT,
     MAX_SLOW_COUNT,
+    SENSITIVITY,
+    BuiltMechanism,
+    MechanismKind,
+    Option,
     check_exact_number,
     check_matrix_size,
     parse_exact_input,
     parse_numbers,
     require_inner_level,
 )
-from utmost.mechanisms.mechanism_kind import SENSITIVITY, BuiltMechanism, MechanismKind, Option
 from utmost.noise import check_level
 from utmost.noise.entropy import EntropySource
 from utmost.spaces import line

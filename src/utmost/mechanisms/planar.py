@@ -21,14 +21,16 @@ import numpy.typing as npt
 from utmost.errors import InputError
 from utmost.exact import Level, integer, rational, sign
 from utmost.exact.working_precision import working_precision
-from utmost.mechanisms.input_checks import (
+from utmost.mechanisms.mechanism_kind import (
+    BuiltMechanism,
+    MechanismKind,
+    Option,
     check_exact_number,
     check_integers,
     parse_exact_input,
     parse_numbers,
     require_inner_level,
 )
-from utmost.mechanisms.mechanism_kind import BuiltMechanism, MechanismKind, Option
 from utmost.noise import check_level
 from utmost.noise.entropy import EntropySource
 from utmost.noise.planar import planar_noise, planar_rate

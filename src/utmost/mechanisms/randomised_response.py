@@ -14,8 +14,14 @@ from utmost.channel import Channel, PrivacyLoss
 from utmost.channel.channel import trusted_channel
 from utmost.errors import InputError
 from utmost.exact import Level, Number, integer
-from utmost.mechanisms.input_checks import check_integers, check_matrix_size, parse_position
-from utmost.mechanisms.mechanism_kind import SIZE, BuiltMechanism, MechanismKind
+from utmost.mechanisms.mechanism_kind import (
+    SIZE,
+    BuiltMechanism,
+    MechanismKind,
+    check_integers,
+    check_matrix_size,
+    parse_position,
+)
 from utmost.noise import check_level, draw_samples, row_sampler, sampling_table
 from utmost.noise.entropy import EntropySource, entropy_source
 from utmost.noise.table_sampling import SamplingTable

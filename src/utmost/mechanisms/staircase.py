@@ -19,15 +19,18 @@ from utmost.channel import Channel, least_epsilon
 from utmost.channel.channel import trusted_channel
 from utmost.errors import InputError
 from utmost.exact import Level, Number, integer
-from utmost.mechanisms.input_checks import (
+from utmost.mechanisms.mechanism_kind import (
     MAX_SLOW_COUNT,
+    SENSITIVITY,
+    SIZE,
+    BuiltMechanism,
+    MechanismKind,
     check_integers,
     check_matrix_size,
     parse_position,
     parse_upper_end,
     require_inner_level,
 )
-from utmost.mechanisms.mechanism_kind import SENSITIVITY, SIZE, BuiltMechanism, MechanismKind
 from utmost.noise import check_level, draw_samples, geometric_noise, row_sampler
 from utmost.noise.entropy import EntropySource, entropy_source
 from utmost.noise.geometric import MAX_INT64_NOISE

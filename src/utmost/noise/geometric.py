@@ -36,14 +36,16 @@ from utmost.noise.table_sampling import (
     SLAB_DRAWS,
     Positions,
     SamplingTable,
+    Threshold,
+    ball_threshold,
     check_draw_count,
+    complement_threshold,
     fill_slab,
     search_answers,
     slabs,
     table_from_thresholds,
     workspace,
 )
-from utmost.noise.thresholds import Threshold, ball_threshold, complement_threshold
 
 if TYPE_CHECKING:
     from flint import arb

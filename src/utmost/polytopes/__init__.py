@@ -1,7 +1,6 @@
 """The geometry of a privacy type: the vertices of its region of posteriors, and its kernel mechanisms."""
 
 from utmost.polytopes.decomposition import Decomposition, decomposition
-from utmost.polytopes.double_description import kernels_by_description
 from utmost.polytopes.kernels import (
     Kernel,
     PosteriorRegion,
@@ -9,6 +8,7 @@ from utmost.polytopes.kernels import (
     kernel_arrays,
     kernel_sets,
     kernels,
+    kernels_by_description,
     kernels_by_subsets,
     posterior_region,
 )

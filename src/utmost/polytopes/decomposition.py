@@ -21,8 +21,7 @@ from utmost.channel import Channel, Mechanism, align_exact_inputs
 from utmost.channel.channel import trusted_channel
 from utmost.errors import InputError
 from utmost.exact import Level, Number, sign
-from utmost.polytopes.kernel_mechanism_weights import exact_sum
-from utmost.polytopes.kernels import Kernel, PosteriorRegion
+from utmost.polytopes.kernels import Kernel, PosteriorRegion, exact_sum
 from utmost.polytopes.membership import Constraint, connected_component, constraints, null_vector, tight_neighbours
 from utmost.polytopes.vertex_columns import Column
 from utmost.spaces import Space

@@ -3,9 +3,8 @@
 from utmost.precision import laplace, planar
 from utmost.precision.advice import laplace_advice, planar_advice, sum_advice
 from utmost.precision.attacks import Attack, run_attack
-from utmost.precision.closeness import Closeness
 from utmost.precision.enumeration import exact_epsilon, wasserstein
-from utmost.precision.guarantee import Implementation, PrecisionGuarantee, implementation
+from utmost.precision.guarantee import Closeness, Implementation, PrecisionGuarantee, implementation
 from utmost.precision.laplace import certify_laplace, laplace_setting
 from utmost.precision.number_formats import (
     BINARY16,
@@ -14,10 +13,11 @@ from utmost.precision.number_formats import (
     NumberFormat,
     UniformGenerator,
     fixed_point_format,
+    implemented_sensitivity,
+    sum_error,
     uniform_generator,
 )
 from utmost.precision.rounding_wrapper import WrappedLaplace, WrappedPlanar, wrap_laplace, wrap_planar, wrap_shifted
-from utmost.precision.sum_sensitivity import implemented_sensitivity, sum_error
 
 __all__ = [
     "BINARY16",

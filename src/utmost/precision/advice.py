@@ -8,8 +8,7 @@ from typing import TypeAlias
 
 from utmost.exact import Level, decimal, decimal_above, decimal_below
 from utmost.precision import laplace, planar
-from utmost.precision.closeness import BALL_BITS, round_down
-from utmost.precision.guarantee import Implementation, PrecisionGuarantee
+from utmost.precision.guarantee import BALL_BITS, Implementation, PrecisionGuarantee, round_down
 
 Pair: TypeAlias = tuple[Fraction, Fraction]
 CHEAP_EPSILON_SHARE = Fraction(1, 100)  # an extra ε of at most this share is negligible

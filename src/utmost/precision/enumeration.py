@@ -1,8 +1,15 @@
-"""Exact laws to compare guarantees with: small generators enumerated, every law as fractions.
+"""Exact laws of small machines, enumerated: to compare guarantees with, and to show what each secret can give.
+
+Exact laws to compare guarantees with: small generators enumerated, every law as fractions.
 
 A generator with N values, a format and a rule make a finite law: each of the N values leads to one result. From it
 the ε that the implementation really has is computed as a fraction, the distance W_∞ to the ideal noise as a bound
 from quantiles.
+
+The results that each of two secrets can give on a small machine, enumerated before and after rounding.
+
+Every value of the generator leads to one result, so the two laws are known as fractions. A result in the support of
+one law alone gives its secret away (GMP13 §1); rounding to a grid much coarser than the gaps closes them.
 """
 
 from __future__ import annotations
@@ -20,8 +27,7 @@ from utmost.errors import InputError
 from utmost.exact import Level, Number, exponential
 from utmost.exact import epsilon as epsilon_level
 from utmost.exact.working_precision import working_precision
-from utmost.precision.closeness import BALL_BITS, rational_ball, round_up
-from utmost.precision.guarantee import Implementation, printed_bound, rate
+from utmost.precision.guarantee import BALL_BITS, Implementation, printed_bound, rate, rational_ball, round_up
 from utmost.precision.laplace import LaplaceSetting, certify_shift, laplace_setting, rounding_robustness
 from utmost.precision.number_formats import NumberFormat, UniformGenerator
 
@@ -276,3 +282,63 @@ def _count_below(generator: UniformGenerator, edge: Callable[[int], arb]) -> int
         if low == high:
             return int(min(max(low, 0), generator.count))
         bits *= 2
+
+
+MAX_SUPPORT_GENERATOR_VALUES = 1 << 10  # values of a generator whose results are all looked at
+
+
+@dataclass(frozen=True, slots=True)
+class Supports:
+    """The laws of the results of two secrets: as the machine adds them (`raw`), and after rounding (`rounded`)."""
+
+    secrets: tuple[Fraction, Fraction]
+    raw: tuple[Law, Law]
+    rounded: tuple[Law, Law]
+
+
+def disclosure_probability(laws: tuple[Law, Law]) -> Fraction:
+    """The chance that a result tells its secret for sure, each secret drawn half of the time.
+
+    >>> half = Fraction(1, 2)
+    >>> disclosure_probability(({Fraction(0): half, Fraction(1): half}, {Fraction(1): Fraction(1)}))
+    Fraction(1, 4)
+    """
+    first, second = laws
+    disclosing = [p for r, p in first.items() if r not in second] + [p for r, p in second.items() if r not in first]
+    return sum(disclosing, Fraction(0)) / 2
+
+
+def enumerate_supports(
+    setting: LaplaceSetting, implementation: Implementation, secrets: tuple[Fraction, Fraction]
+) -> Supports:
+    """Both supports of Laplace noise added to either secret on this machine, enumerated.
+
+    >>> from utmost.exact import epsilon
+    >>> from utmost.precision import BINARY16, laplace, uniform_generator
+    >>> machine = Implementation(BINARY16, uniform_generator(256))
+    >>> setting = laplace.laplace_setting(epsilon(1), 1, 0, 8, 1)
+    >>> supports = enumerate_supports(setting, machine, (Fraction(1), Fraction(2)))
+    >>> disclosure_probability(supports.raw) > Fraction(1, 2), disclosure_probability(supports.rounded)
+    (True, Fraction(1, 512))
+    """
+    if implementation.generator.count > MAX_SUPPORT_GENERATOR_VALUES:
+        raise InputError(
+            f"generator must have at most {MAX_SUPPORT_GENERATOR_VALUES} values to be looked at whole, got more",
+            "generator",
+            "take a smaller one",
+        )
+    rounded = (result_law(setting, implementation, secrets[0]), result_law(setting, implementation, secrets[1]))
+    return Supports(
+        secrets,
+        (_unrounded_law(setting, implementation, secrets[0]), _unrounded_law(setting, implementation, secrets[1])),
+        rounded,
+    )
+
+
+def _unrounded_law(setting: LaplaceSetting, implementation: Implementation, secret: Fraction) -> Law:
+    """The law of secret + noise in the format; infinite noise is distinguished by its sign, as a machine does."""
+    table = noise_table(setting.level, setting.sensitivity, implementation)
+    sums = (
+        str(noise) if isinstance(noise, float) else implementation.format.nearest(secret + noise) for noise in table
+    )
+    return {result: Fraction(count, len(table)) for result, count in Counter(sums).items()}

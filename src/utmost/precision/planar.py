@@ -23,16 +23,20 @@ from typing import TYPE_CHECKING
 from utmost.errors import InputError
 from utmost.exact import Level, rational
 from utmost.exact.working_precision import working_precision
-from utmost.precision.closeness import BALL_BITS, Closeness, fixed_point, rational_ball, round_up
 from utmost.precision.guarantee import (
+    BALL_BITS,
+    Closeness,
     Implementation,
     PrecisionGuarantee,
     check_format,
     check_inner_level,
     check_positive,
     closeness_of_shift,
+    fixed_point,
     rate,
     rate_bounds,
+    rational_ball,
+    round_up,
     theorem_bound,
 )
 from utmost.precision.laplace import MAX_CELLS, MAX_REACH_EXPONENT, promises_target

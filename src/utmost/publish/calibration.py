@@ -20,8 +20,8 @@ from utmost.errors import InputError
 from utmost.exact import ball, decimal, integer, rational
 from utmost.exact.privacy_levels import MAX_EPSILON
 from utmost.exact.working_precision import working_precision
-from utmost.publish import certified_loss
-from utmost.publish.epsilon_search import Calibration, decide_sign, least_epsilon_digits
+from utmost.publish import calibration_search
+from utmost.publish.calibration_search import Calibration, decide_sign, least_epsilon_digits
 from utmost.queries.answer_mechanisms.mechanism import AccuracyTarget, ConfidenceLaw
 from utmost.queries.privacy_setting import PrivacySetting
 from utmost.queries.query import Query
@@ -193,12 +193,12 @@ def calibrate_loss(
             "prior",
         )
     return _calibrate_expected_loss(
-        certified_loss.loss_problem(count_prior, count_loss), max_loss, count_sensitivity, digits
+        calibration_search.loss_problem(count_prior, count_loss), max_loss, count_sensitivity, digits
     )
 
 
 def _calibrate_expected_loss(
-    problem: certified_loss.LossProblem, target: Fraction, sensitivity: int, digits: int
+    problem: calibration_search.LossProblem, target: Fraction, sensitivity: int, digits: int
 ) -> Calibration:
     target_text, prior_loss, truth_loss = LOSS_TARGET, problem.loss_without_answer(), problem.loss_with_truth()
     if target >= prior_loss:
@@ -219,5 +219,5 @@ def _calibrate_expected_loss(
     )
 
 
-def _loss_at_rate(problem: certified_loss.LossProblem, rate: Fraction) -> float:
+def _loss_at_rate(problem: calibration_search.LossProblem, rate: Fraction) -> float:
     return problem.value(float(rate)) if rate else float(problem.loss_without_answer())

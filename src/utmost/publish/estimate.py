@@ -1,4 +1,6 @@
-"""Read a release as a consumer: the best reading of an answer for a prior and a loss, and how good it is.
+"""Read a release as a consumer: the best reading of an answer, how good it is, and its chart.
+
+Read a release as a consumer: the best reading of an answer for a prior and a loss, and how good it is.
 
 The mechanism says whether there is a posterior, and `reading.answer_readings` how its answers are read; an answer
 without one, such as a quantile, is read at face value. Numbers that no release can have, in a file that somebody else
@@ -11,17 +13,18 @@ from fractions import Fraction
 
 import numpy as np
 
+from utmost.charts.curves import ReadingData
 from utmost.consumer import losses
 from utmost.consumer.counts.reading_search import MAX_SEARCH_WORK
 from utmost.consumer.losses import Loss
 from utmost.consumer.priors import Prior
 from utmost.errors import InputError
 from utmost.exact import decimal, integer, rational
-from utmost.publish.reading import lattice_reading, prior_axis
+from utmost.publish.reading import number_readings, prior_points
 from utmost.publish.reading.answer_readings import PriorShape, answer_reading
-from utmost.publish.reading.estimates import Belief, Estimate, ExpectedLosses, Reading
-from utmost.publish.reading.prior_axis import AxisRequest
-from utmost.publish.reading.reader import Floats, Reader
+from utmost.publish.reading.estimates import Belief, Estimate, ExpectedLosses, Floats, Reader, Reading
+from utmost.publish.reading.number_readings import on_lattice
+from utmost.publish.reading.prior_points import AxisRequest
 from utmost.publish.release_model import Answer
 
 __all__ = [
@@ -82,13 +85,13 @@ def make_reader(
     check_answer(answer)
     if not answer.mechanism.has_posterior:
         return None
-    explicit_prior = prior_axis.listed_prior(prior)
+    explicit_prior = prior_points.listed_prior(prior)
     weight_count = None if explicit_prior is None else explicit_prior.size
     shape = PriorShape(axis_request, weight_count, prior == "uniform")
     points = answer_reading(answer).select_points(answer, cell, shape)
     return Reader(
         points.axis,
-        prior_axis.prior_on(points.axis, prior, explicit_prior),
+        prior_points.prior_on(points.axis, prior, explicit_prior),
         value_loss.stretch(points.axis.step),
         coverage_share,
         points.is_partial,
@@ -154,7 +157,68 @@ def remap_values(estimate: Estimate, values: list[Fraction]) -> Floats:
     numbers = [mechanism.number(value) for value in values]
     if estimate.every is None:
         return np.array(
-            [float(reading.estimate) for reading in lattice_reading.read_lattice(reader, mechanism, numbers).readings]
+            [float(reading.estimate) for reading in number_readings.read_lattice(reader, mechanism, numbers).readings]
         )
-    positions = estimate.every.remap[lattice_reading.axis_positions(reader.axis, mechanism, numbers)]
+    positions = estimate.every.remap[number_readings.axis_positions(reader.axis, mechanism, numbers)]
     return np.array([float(reader.value(position)) for position in positions.tolist()])
+
+
+TAIL_MASS = 1e-3  # of the posterior that may lie outside the picture on each side
+MARGIN_SHARE = 0.4  # of the width, added on each side
+MIN_MARGIN_POINTS = 8  # points
+REMAP_ANSWERS = 240  # that the remap is drawn from
+
+
+def chart_data(estimate: Estimate, *, full_range: bool = False, with_remap: bool = True) -> ReadingData:
+    """The numbers of the picture of one reading: around it, or over all points.
+
+    How other answers would be read is left out where it would take a search; where it is not to be `with_remap`, unless
+    it was worked out already.
+    """
+    (reading,) = estimate.readings
+    assert reading.interval is not None
+    belief = belief_curves(estimate)
+    low, high = chart_window(belief, Fraction(reading.value), Fraction(reading.estimate))
+    low, high = (0, belief.axis.size - 1) if full_range else (low, high)
+    shown_points = slice(low, high + 1)
+    answers = _remap_answers(estimate, belief, low, high) if with_remap or estimate.every is not None else []
+    return ReadingData(
+        tuple((float(belief.axis.first) + float(belief.axis.step) * np.arange(low, high + 1)).tolist()),
+        tuple(belief.prior[shown_points].tolist()),
+        tuple(belief.likelihood[shown_points].tolist()),
+        tuple(belief.posterior[shown_points].tolist()),
+        float(reading.value),
+        float(reading.estimate),
+        (float(reading.interval[0]), float(reading.interval[1])),
+        tuple(float(value) for value in answers),
+        _remap_readings(estimate, answers),
+    )
+
+
+def chart_window(belief: Belief, *marks: Fraction) -> tuple[int, int]:
+    """The first and the last point to show: nearly all of the posterior and the marks, with a margin."""
+    mass = np.cumsum(belief.posterior)
+    positions = [belief.axis.nearest(mark) for mark in marks]
+    low = min(int(np.searchsorted(mass, TAIL_MASS)), *positions)
+    high = max(int(np.searchsorted(mass, 1 - TAIL_MASS)), *positions)
+    margin = max(round(MARGIN_SHARE * (high - low)), MIN_MARGIN_POINTS)
+    return max(low - margin, 0), min(high + margin, belief.axis.size - 1)
+
+
+def _remap_answers(estimate: Estimate, belief: Belief, low: int, high: int) -> list[Fraction]:
+    """Answers evenly over the window, numbers of the lattice; none where an answer is two numbers, or too much work."""
+    mechanism, reader = estimate.answer.mechanism.lattice, estimate.reader
+    if mechanism is None or reader is None:
+        return []
+    if estimate.before is None and on_lattice(belief.axis, mechanism) and not reader.is_partial:
+        return []
+    value = Fraction(estimate.readings[0].value)
+    bounds = min(belief.axis.value(low), value), max(belief.axis.value(high), value)
+    first, last = (int((end - mechanism.origin) / mechanism.unit) for end in bounds)
+    numbers = sorted({first + round(k * (last - first) / REMAP_ANSWERS) for k in range(REMAP_ANSWERS + 1)})
+    return [mechanism.value(number) for number in numbers] if len(numbers) > 1 else []
+
+
+def _remap_readings(estimate: Estimate, answers: list[Fraction]) -> tuple[float, ...]:
+
+    return tuple(remap_values(estimate, answers).tolist()) if answers else ()

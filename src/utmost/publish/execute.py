@@ -20,7 +20,7 @@ from utmost.data import sources
 from utmost.data.engines import SourceIdentity
 from utmost.data.source_identity import check_unchanged, identify_source
 from utmost.errors import InputError, LedgerError, OutputError, UndecidedError
-from utmost.exact.field_reader import file_error_reason
+from utmost.exact.input_text import file_error_reason
 from utmost.notebook import report_html
 from utmost.publish import output_files, plan_writer, plans, release_file
 from utmost.publish.plans import Plan, QuerySpec

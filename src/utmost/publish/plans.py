@@ -18,9 +18,8 @@ from utmost.data.selection import NeighbourRelation, Partition, PrivacyUnit
 from utmost.data.sources import Source
 from utmost.errors import InputError
 from utmost.exact import epsilon as level_of
-from utmost.exact.field_reader import Fields, file_error_reason
 from utmost.exact.files import check_no_named_pipe
-from utmost.exact.plain_text import check_plain_text, parse_toml
+from utmost.exact.input_text import Fields, check_plain_text, file_error_reason, parse_toml
 from utmost.ledger.costs import MAX_AMOUNT_DIGITS
 from utmost.queries import registry
 from utmost.queries.keys import check_key, key_to_text

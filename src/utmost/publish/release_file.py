@@ -17,11 +17,10 @@ from typing import Any
 
 from utmost.data.cells import MAX_CELLS
 from utmost.errors import InputError
-from utmost.exact.field_reader import Fields, file_error_reason
 from utmost.exact.files import check_no_named_pipe
-from utmost.exact.plain_text import check_plain_text
-from utmost.publish import release_decoder
-from utmost.publish.release_encoder import release_content
+from utmost.exact.input_text import Fields, check_plain_text, file_error_reason
+from utmost.publish import release_json
+from utmost.publish.release_json import release_content
 from utmost.publish.release_model import SCHEMA, Release
 
 MAX_RELEASE_BYTES = 1 << 28  # bytes
@@ -78,7 +77,7 @@ def release_from_content(content: object) -> Release:
         )
     _check_size(content)
     check_plain_text(content, "release")
-    return release_decoder.decode_release(Fields(content, "release"))
+    return release_json.decode_release(Fields(content, "release"))
 
 
 def _check_size(content: Any, depth: int = 0) -> None:

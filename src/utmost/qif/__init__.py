@@ -4,33 +4,38 @@ A prior through a channel is a hyper; a measure of the hyper, less that of the p
 the channel's capacity; and one channel refines another when it leaks no more to any consumer.
 """
 
-from utmost.qif.capacity import Capacity, Miracle, capacity, miracle_additive, miracle_multiplicative
 from utmost.qif.enclosure import Enclosure
-from utmost.qif.hyper import Hyper, hyper
+from utmost.qif.hyper import (
+    Hyper,
+    TransportPlan,
+    hyper,
+    hyper_distance,
+    hyper_distance_float,
+    line_distance,
+    refining_move,
+)
 from utmost.qif.leakage_measures import (
+    Capacity,
     Gain,
     Leakage,
     Loss,
     Measure,
+    Miracle,
     Shannon,
     bayes,
     best_remap,
     best_strategy,
+    capacity,
     guessing,
     leakage,
     min_entropy,
+    miracle_additive,
+    miracle_multiplicative,
     posterior_uncertainty,
     posterior_vulnerability,
     shannon,
     uncertainty,
     vulnerability,
-)
-from utmost.qif.optimal_transport import (
-    TransportPlan,
-    hyper_distance,
-    hyper_distance_float,
-    line_distance,
-    refining_move,
 )
 from utmost.qif.refinement import Refinement, refinement
 from utmost.qif.refinement_programs import Witness

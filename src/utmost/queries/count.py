@@ -18,7 +18,7 @@ from utmost.queries.query import METRIC_CLAIM, ExactAnswer, SelectedMechanism
 if TYPE_CHECKING:
     from utmost.data.selection import PrivacyUnit
     from utmost.data.table import Table
-    from utmost.exact.field_reader import Fields
+    from utmost.exact.input_text import Fields
     from utmost.queries.privacy_setting import PrivacySetting
 
 UNIVERSAL_CLAIM = (

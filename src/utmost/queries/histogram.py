@@ -26,7 +26,7 @@ from utmost.queries.query import ALTERED, NO_CLAIM, AnswerDraw, ExactAnswer, Que
 if TYPE_CHECKING:
     from utmost.data.selection import Partition, PrivacyUnit
     from utmost.data.table import Table
-    from utmost.exact.field_reader import Fields
+    from utmost.exact.input_text import Fields
     from utmost.queries.privacy_setting import PrivacySetting
 
 PER_CELL_CLAIM = (

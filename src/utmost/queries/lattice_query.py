@@ -11,7 +11,7 @@ from utmost.queries.answer_mechanisms.mechanism import AccuracyTarget, Confidenc
 from utmost.queries.query import AnswerDraw, ExactAnswer, Query
 
 if TYPE_CHECKING:
-    from utmost.exact.field_reader import Fields
+    from utmost.exact.input_text import Fields
     from utmost.queries.privacy_setting import PrivacySetting
 
 

@@ -46,7 +46,7 @@ from utmost.queries.query import ALTERED, NO_CLAIM, AnswerDraw, ExactAnswer, Sel
 
 if TYPE_CHECKING:
     from utmost.data.table import Table
-    from utmost.exact.field_reader import Fields
+    from utmost.exact.input_text import Fields
     from utmost.queries.privacy_setting import PrivacySetting
 
 MeanMechanism = LatticeMechanism | RatioMechanism

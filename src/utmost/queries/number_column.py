@@ -15,7 +15,7 @@ from utmost.queries.query import Query, QueryField
 if TYPE_CHECKING:
     from utmost.data.selection import Partition, PrivacyUnit
     from utmost.data.table import Table
-    from utmost.exact.field_reader import Fields
+    from utmost.exact.input_text import Fields
 
 MIN_STEP, MAX_STEP = Fraction(1, 10**60), Fraction(10**60)  # of a grid
 COLUMN_FIELD = QueryField("column", "Column", "number column")

@@ -31,7 +31,7 @@ from utmost.queries.number_column import (
 from utmost.queries.query import METRIC_CLAIM, Query, QueryField
 
 if TYPE_CHECKING:
-    from utmost.exact.field_reader import Fields
+    from utmost.exact.input_text import Fields
     from utmost.queries.privacy_setting import PrivacySetting
 
 ROUNDING_CLAIM = (

@@ -19,7 +19,7 @@ from utmost.data.grid import Grid
 from utmost.errors import InputError
 from utmost.exact import decimal, decimal_above, plain_decimal, rational
 from utmost.noise import system_source
-from utmost.noise.exponential_choice import PreparedChoice, draw_exponential_choice, prepare_choice
+from utmost.noise.row_sampling import PreparedChoice, draw_exponential_choice, prepare_choice
 from utmost.queries.answer_mechanisms.choice import ChoiceMechanism
 from utmost.queries.answer_mechanisms.mechanism import (
     EXACT_SCHEMA,
@@ -59,7 +59,7 @@ from utmost.queries.query import (
 
 if TYPE_CHECKING:
     from utmost.data.table import Table
-    from utmost.exact.field_reader import Fields
+    from utmost.exact.input_text import Fields
     from utmost.queries.privacy_setting import PrivacySetting
 
 MAX_QUANTILE_CANDIDATES = 10**4  # steps of a quantile's grid

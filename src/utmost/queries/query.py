@@ -19,7 +19,7 @@ from utmost.queries.keys import key_name
 if TYPE_CHECKING:
     from utmost.data.selection import Key, Partition, PrivacyUnit
     from utmost.data.table import Table
-    from utmost.exact.field_reader import Fields
+    from utmost.exact.input_text import Fields
     from utmost.queries.calibration_form import CalibrationExample, CalibrationForm
     from utmost.queries.privacy_setting import PrivacySetting
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from utmost.data.cells import KEY_TYPES
-from utmost.data.column_kinds import ColumnKind
+from utmost.data.engines.schema import ColumnKind
 from utmost.data.table import NUMBERS
 from utmost.queries.count import Count
 from utmost.queries.histogram import Histogram
@@ -15,7 +15,7 @@ from utmost.queries.query import Query, QueryField
 from utmost.queries.sum import Sum
 
 if TYPE_CHECKING:
-    from utmost.exact.field_reader import Fields
+    from utmost.exact.input_text import Fields
 
 QUERY_KINDS: dict[str, type[Query]] = {
     Count.kind: Count,

@@ -1,12 +1,14 @@
-"""The blocks of a report, and the report: plain data, no terminal and no page."""
+"""A report: its blocks as plain data, and the same as escaped HTML."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from html import escape as escape_markup
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from utmost.reports.numbers import Quantity, plain_json
+from utmost.exact.input_text import escape_control
+from utmost.reports.numbers import Quantity, plain_json, quantity
 
 if TYPE_CHECKING:
     from utmost.channel import Channel
@@ -122,3 +124,108 @@ class Report:
         """The sentences of a paragraph; empty where the report has none of this name."""
         block = self.blocks.get(name)
         return block.text if isinstance(block, Paragraph | Verbatim) else ""
+
+
+MAX_EXACT_CHARS = 120  # characters of an exact value that are shown on hover
+MAX_MATRIX_ROWS = 30
+MAX_MATRIX_COLUMNS = 30
+EMPTY_HEAD = '<span class="visually-hidden">from</span>'
+
+
+def escape(text: str) -> str:
+    """A text as a page shows it: no markup, and no control character that would turn what stands beside it."""
+    return escape_markup(escape_control(text))
+
+
+def report_html(report: Report) -> str:
+    """The blocks of a report, in order."""
+    return "".join(block_html(block) for block in report)
+
+
+def block_html(block: Block) -> str:
+    """One block."""
+    if isinstance(block, Paragraph):
+        return f"<p>{cell_html(block)}</p>" if block.text.strip() else ""
+    if isinstance(block, Verbatim):
+        return f"<pre>{escape(block.text)}</pre>"
+    if isinstance(block, Facts):
+        pairs = "".join(f"<dt>{escape(name)}</dt><dd>{cell_html(cell)}</dd>" for name, cell in block.pairs)
+        return f"<dl>{pairs}</dl>"
+    if isinstance(block, SideBySide):
+        return _columns_html(block)
+    if isinstance(block, Matrix):
+        return _matrix_html(block.channel, block.caption)
+    return _table_html(block)
+
+
+def _columns_html(block: SideBySide) -> str:
+    """Columns beside each other; equal ones once."""
+    columns = list(block.columns)
+    if len(columns) > 1 and all(column == columns[0][1] for _, column in columns):
+        columns = [(f"{' = '.join(name for name, _ in columns)}, in every cell", columns[0][1])]
+    content = "".join(f"<div>{_column_html(name, column)}</div>" for name, column in columns)
+    return f'<div class="side-by-side">{content}</div>'
+
+
+def _column_html(name: str, column: Table | Verbatim) -> str:
+    if isinstance(column, Table):
+        return _table_html(replace(column, caption=column.caption or name))
+    return (f"<p>{escape(name)}</p>" if name else "") + block_html(column)
+
+
+def cell_html(cell: Cell | Paragraph) -> str:
+    """A text, a number with its exact value, or several of them."""
+    if isinstance(cell, Paragraph):
+        return "".join(map(cell_html, cell.parts))
+    return escape(cell) if isinstance(cell, str) else number_html(cell)
+
+
+def number_html(number: Quantity) -> str:
+    """A number: typeset and rounded in the text, exact in `value` and, where they differ, on hover.
+
+    >>> from fractions import Fraction
+    >>> number_html(quantity(Fraction(1, 3)))
+    '<data class="number" value="1/3" title="exactly 1/3">0.3333</data>'
+    """
+    return data_html(number.typeset, number.exact, is_exact=number.rounded == number.exact)
+
+
+def data_html(text: str, exact: str, *, is_exact: bool) -> str:
+    """A text that stands for a number; the number on hover, unless the text is it."""
+    shortened = exact if len(exact) <= MAX_EXACT_CHARS else f"{exact[:MAX_EXACT_CHARS]}… (whole in the JSON)"
+    title = "" if is_exact else f' title="exactly {escape(shortened)}"'
+    return f'<data class="number" value="{escape(shortened)}"{title}>{escape(text)}</data>'
+
+
+def _table_html(table: Table) -> str:
+    caption = f"<caption>{escape(table.caption)}</caption>" if table.caption else ""
+    head = "".join(f'<th scope="col">{escape(name) or EMPTY_HEAD}</th>' for name in table.header)
+    rows = "".join(_row_html(row, table.text_columns) for row in table.rows)
+    label = escape(table.caption or "Table")
+    content = f'<table class="data">{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
+    return f'<div class="scroll" tabindex="0" role="region" aria-label="{label}">{content}</div>'
+
+
+def _row_html(row: Sequence[Cell], text_columns: int) -> str:
+    cells = "".join(_table_cell_html(cell, k, text_columns) for k, cell in enumerate(row))
+    return f"<tr>{cells}</tr>"
+
+
+def _table_cell_html(cell: Cell, column: int, text_columns: int) -> str:
+    if column >= text_columns:
+        return f'<td class="number">{cell_html(cell)}</td>'
+    return f"<td>{cell_html(cell)}</td>" if column else f'<th scope="row">{cell_html(cell)}</th>'
+
+
+def _matrix_html(channel: Channel, caption: str) -> str:
+    height = min(len(channel.inputs), MAX_MATRIX_ROWS)
+    width = min(len(channel.outputs), MAX_MATRIX_COLUMNS)
+    header = ("", *map(str, channel.outputs[:width]))
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (str(label), *(quantity(float(entry) if isinstance(entry, float) else entry) for entry in row[:width]))
+        for label, row in zip(channel.inputs[:height], channel.rows[:height], strict=True)
+    )
+    is_whole = height == len(channel.inputs) and width == len(channel.outputs)
+    shown = f"The first {height} of {len(channel.inputs)} rows and {width} of {len(channel.outputs)} columns."
+    captions = [caption, "" if is_whole else shown]
+    return _table_html(Table(header, rows, 1, " ".join(filter(None, captions))))

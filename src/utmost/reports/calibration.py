@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from utmost.exact import json_number
 from utmost.publish.calibration import LOSS_TARGET
-from utmost.publish.epsilon_search import exact_decimal
+from utmost.publish.calibration_search import exact_decimal
 from utmost.reports.blocks import Paragraph, Report, Table
 from utmost.reports.numbers import quantity
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from utmost.publish.epsilon_search import Calibration
+    from utmost.publish.calibration_search import Calibration
 
 REACHED_DIGITS = 10  # of what is reached, beside a target it may be close to
 

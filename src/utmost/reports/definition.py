@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from utmost.axioms.counterexamples import Mixture, Processing
     from utmost.axioms.curves import Point
     from utmost.axioms.pair_rules import AllowedPairs
-    from utmost.axioms.region_convexity import ConvexityGap
+    from utmost.axioms.regions import ConvexityGap
     from utmost.channel import Channel
     from utmost.exact import Number
     from utmost.spaces.space import Pair
@@ -84,7 +84,7 @@ def _bounds_table(allowed_pairs: AllowedPairs) -> Table:
 
 def _bound_rows(allowed_pairs: AllowedPairs) -> list[tuple[Number, Number | None, Number | None]]:
     """(a, m(a), M(a)) wherever one of them bends."""
-    from utmost.axioms.region_outline import bound_ends
+    from utmost.axioms.pair_rules import bound_ends
 
     return bound_ends(allowed_pairs)
 
@@ -257,7 +257,7 @@ def _allowed_document(candidate: Candidate, pair: Pair, allowed_pairs: AllowedPa
 
 def figure(findings: DefinitionFindings, pair: Pair) -> alt.TopLevelMixin:
     """What an event's probabilities may be, for one pair; where it is not sound, with the point that is missing."""
-    from utmost.axioms.region_outline import region_outline
+    from utmost.axioms.pair_rules import region_outline
     from utmost.charts.definition import allowed_region_chart
 
     outline, gap = region_outline(dict(findings.candidate.cases)[pair]), findings.verdict.gap

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     import altair as alt
 
     from utmost.exact import Number
-    from utmost.publish.reading.estimates import Estimate, ExpectedLosses, Reading
-    from utmost.publish.reading.reader import Reader
+    from utmost.publish.reading.estimates import Estimate, ExpectedLosses, Reader, Reading
     from utmost.publish.release_model import Answer, Release
 
 MAX_SHOWN_CELLS = 24  # of a histogram
@@ -312,8 +311,8 @@ def _total_document(estimate: Estimate) -> dict[str, Any] | None:
 
 def figure(estimate: Estimate) -> alt.TopLevelMixin:
     """Prior, likelihood, posterior and remap of one number; of several cells one line each."""
-    from utmost.charts.reading import reading_chart
-    from utmost.publish.reading.charts import chart_data
+    from utmost.charts.curves import reading_chart
+    from utmost.publish.estimate import chart_data
 
     if len(estimate.readings) > 1:
         return _cell_figure(estimate)
@@ -340,7 +339,7 @@ def _figure_caption(estimate: Estimate) -> str:
 
 
 def _cell_figure(estimate: Estimate) -> alt.TopLevelMixin:
-    from utmost.charts.reading import CellData, cell_chart
+    from utmost.charts.curves import CellData, cell_chart
 
     if len(estimate.cells) > MAX_CHART_CELLS:
         raise InputError(

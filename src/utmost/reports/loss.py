@@ -130,7 +130,7 @@ def _theorem_sentence(properties: dict[str, Any]) -> str:
         )
     return (
         f"The loss is not {failure}. FMM21 Thm 5 does not speak of it; still nothing that gives the ε of laplace costs "
-        "less (proved in utmost.continuous.optimality)."
+        "less (proved in utmost.continuous.laplace_optimality)."
     )
 
 

@@ -4,12 +4,11 @@ from utmost.spaces.compound_spaces import product_space, scale_space, sub_space
 from utmost.spaces.cycle import cycle
 from utmost.spaces.databases import databases
 from utmost.spaces.discrete import discrete
-from utmost.spaces.distance_tables import space
-from utmost.spaces.graphs import graph
+from utmost.spaces.distance_tables import graph, space
 from utmost.spaces.grid import grid
 from utmost.spaces.hamming import hamming
 from utmost.spaces.line import line
-from utmost.spaces.parser import parse_space
+from utmost.spaces.registry import parse_space
 from utmost.spaces.space import Label, Space
 from utmost.spaces.symmetry import Symmetries, symmetries
 

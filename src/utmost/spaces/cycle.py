@@ -8,8 +8,19 @@ import numpy as np
 
 from utmost.errors import InputError
 from utmost.spaces.distance_order import IntArray
-from utmost.spaces.shapes import CAPACITY_ADVICE, Numbered, SpaceFamily, check_size, parse_size, profile_from_counts
-from utmost.spaces.space import MAX_PROFILE_POINTS, Profile, Space, SymmetryGenerators, point_count_text
+from utmost.spaces.space import (
+    CAPACITY_ADVICE,
+    MAX_PROFILE_POINTS,
+    Numbered,
+    Profile,
+    Space,
+    SpaceFamily,
+    SymmetryGenerators,
+    check_size,
+    parse_size,
+    point_count_text,
+    profile_from_counts,
+)
 
 
 def cycle(points: int) -> Space:

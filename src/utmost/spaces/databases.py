@@ -13,8 +13,17 @@ from utmost.errors import InputError
 from utmost.exact import Number
 from utmost.spaces.discrete import DiscreteShape, discrete
 from utmost.spaces.distance_order import IntArray
-from utmost.spaces.shapes import CAPACITY_ADVICE, profile_from_counts, sort_pairs
-from utmost.spaces.space import MAX_TABLE_POINTS, Label, Profile, Shape, Space, SymmetryGenerators
+from utmost.spaces.space import (
+    CAPACITY_ADVICE,
+    MAX_TABLE_POINTS,
+    Label,
+    Profile,
+    Shape,
+    Space,
+    SymmetryGenerators,
+    profile_from_counts,
+    sort_pairs,
+)
 
 
 def databases(values: Sequence[Label], rows: int) -> Space:

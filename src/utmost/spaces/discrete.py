@@ -8,8 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from utmost.spaces.distance_order import IntArray
-from utmost.spaces.shapes import CAPACITY_ADVICE, Numbered, SpaceFamily, check_size, parse_size, profile_from_counts
-from utmost.spaces.space import Profile, Space, SymmetryGenerators
+from utmost.spaces.space import (
+    CAPACITY_ADVICE,
+    Numbered,
+    Profile,
+    Space,
+    SpaceFamily,
+    SymmetryGenerators,
+    check_size,
+    parse_size,
+    profile_from_counts,
+)
 
 
 def discrete(points: int) -> Space:

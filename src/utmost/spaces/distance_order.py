@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from utmost.exact import Number, Real, sign
-from utmost.exact.number_text import close_fraction
+from utmost.exact.exact_numbers import close_fraction
 
 IntArray: TypeAlias = npt.NDArray[np.int64]
 MAX_DOUBLE_ERROR = 2.0**-48

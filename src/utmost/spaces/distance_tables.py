@@ -1,14 +1,20 @@
-"""Spaces given by a table of distances, with the axioms of metrics checked."""
+"""Spaces given by a table of distances, checked, or by a graph whose shortest paths are the distances."""
 
 from __future__ import annotations
 
+import heapq
+import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from utmost.errors import InputError, MetricError
-from utmost.exact import Number, decimal, number
-from utmost.spaces.distance_order import IntArray, Triangles, check_triangles, sort_distinct
+from utmost.exact import Number, Real, decimal, number, sign
+from utmost.spaces.distance_order import IntArray, Triangles, check_triangles, edge_pairs, scaled_doubles, sort_distinct
 from utmost.spaces.space import (
     MAX_TABLE_POINTS,
     TABLE_LIMIT_TEXT,
@@ -99,3 +105,174 @@ def brief_number(value: Number) -> str:
     """An exact number as text, or about what it is where that is long."""
     text = str(value)
     return text if len(text) <= 60 else f"about {decimal(value)}"
+
+
+Weights: TypeAlias = dict[tuple[int, int], Number]
+MAX_EXACT_DOUBLE = 1 << 53  # integers up to it are doubles, and so are their sums
+UNSURE_MARGIN = 2.0**-27  # see `_Length`
+
+
+def graph(edges: Iterable[Sequence[Any]], labels: Iterable[Label] | None = None, name: str = "graph") -> Space:
+    """The points of a connected graph, given by edges (a, b) or (a, b, weight > 0); a weight left out is 1.
+
+    Labels stand in the order given, else in that of whole numbers, else in that of first appearance.
+
+    >>> ring = graph([("a", "b"), ("b", "c", "1/2"), ("c", "a", "sqrt(2)")])
+    >>> ring.labels, str(ring.distance(0, 2)), ring.edges
+    (('a', 'b', 'c'), '2^(1/2)', ((0, 1), (0, 2), (1, 2)))
+    """
+    weighted_edges = [_parse_edge(edge, name) for edge in edges]
+    names = tuple(labels) if labels is not None else _labels_of_edges(weighted_edges)
+    if not 1 <= len(names) <= MAX_TABLE_POINTS:
+        raise InputError(f"{name} must have 1 to {MAX_TABLE_POINTS} points, got {len(names)}", hint=TABLE_LIMIT_TEXT)
+    check_labels(names, len(names), name)
+    weights = _weights(weighted_edges, names, name)
+    values, codes = _lengths(len(names), weights, names, name)
+    pairs = edge_pairs(Triangles.from_codes(values, codes), _shortest_edges(weights, values, codes))
+    return Space.from_shape(name, TableShape(names, freeze_array(object_array(values)[codes]), pairs))
+
+
+def _parse_edge(edge: Sequence[Any], name: str) -> tuple[Label, Label, Number]:
+    if isinstance(edge, str) or len(edge) not in (2, 3):
+        raise InputError(f"an edge of {name} must be two points and perhaps a weight, got {len(edge)} parts")
+    first, second = edge[0], edge[1]
+    weight = number(edge[2], f"weight of an edge of {name}") if len(edge) == 3 else Fraction(1)
+    if first == second:
+        raise MetricError(
+            f"an edge of {name} must join two points, got one from {label_text(first)} to itself", hint="leave it out"
+        )
+    if sign(weight) <= 0:
+        raise MetricError(
+            f"weights of {name} must be > 0, got {brief_number(weight)} between {label_text(first)} "
+            f"and {label_text(second)}",
+            "weights",
+        )
+    return first, second, weight
+
+
+def _labels_of_edges(edges: Sequence[tuple[Label, Label, Number]]) -> tuple[Label, ...]:
+    names = dict.fromkeys(endpoint for first, second, _ in edges for endpoint in (first, second))
+    numbers = [label for label in names if isinstance(label, int)]
+    return tuple(sorted(numbers)) if len(numbers) == len(names) else tuple(names)
+
+
+def _weights(edges: Sequence[tuple[Label, Label, Number]], names: Sequence[Label], name: str) -> Weights:
+    """The least weight between each two points x < y that are joined."""
+    position = {label: k for k, label in enumerate(names)}
+    weights: Weights = {}
+    for first, second, weight in edges:
+        for endpoint in (first, second):
+            if endpoint not in position:
+                raise InputError(f"an edge of {name} ends at {label_text(endpoint)}, which is not among its labels")
+        x, y = sorted((position[first], position[second]))
+        weights[x, y] = min(weight, weights.get((x, y), weight))
+    return weights
+
+
+def _lengths(size: int, weights: Weights, names: Sequence[Label], name: str) -> tuple[tuple[Number, ...], IntArray]:
+    """The distinct lengths of shortest paths, and which of them each pair has."""
+    multiples_and_unit = _rational_lengths(size, weights)
+    if multiples_and_unit is None:
+        table: npt.NDArray[Any] = _exact_lengths(size, weights)
+        missing = np.argwhere(table == None)  # noqa: E711
+    else:
+        table, unit = multiples_and_unit
+        missing = np.argwhere(np.isinf(table))
+    for x, y in missing[:1].tolist():
+        raise MetricError(
+            f"{name} must be connected, got no path from {label_text(names[x])} to {label_text(names[y])}",
+            hint="join its parts, or take one of them",
+        )
+    if multiples_and_unit is None:
+        upper = np.triu_indices(size, 1)
+        values, positions = sort_distinct([Fraction(0), *table[upper].tolist()])
+        codes = np.zeros((size, size), dtype=np.int64)
+        codes[upper] = positions[1:]
+        return values, codes + codes.T
+    multiples, codes = np.unique(table, return_inverse=True)
+    return tuple(Fraction(int(k), unit) for k in multiples.tolist()), codes.reshape(size, size)
+
+
+def _rational_lengths(size: int, weights: Weights) -> tuple[npt.NDArray[np.float64], int] | None:
+    """Shortest paths in multiples of 1/unit, by sums of doubles that are exact; None if the weights do not allow it."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import dijkstra
+
+    exact_weights = list(weights.values())
+    rationals = [weight for weight in exact_weights if not isinstance(weight, Real)]
+    unit = math.lcm(*(weight.denominator for weight in rationals))
+    if len(rationals) < len(exact_weights) or sum(rationals, Fraction(0)) * unit > MAX_EXACT_DOUBLE:
+        return None
+    endpoints = np.array(list(weights), dtype=np.int64).reshape(-1, 2)
+    lengths = np.array([float(weight * unit) for weight in rationals])
+    adjacency = csr_array((lengths, (endpoints[:, 0], endpoints[:, 1])), shape=(size, size))
+    return np.asarray(dijkstra(adjacency, directed=False), dtype=np.float64), unit
+
+
+@dataclass(slots=True, eq=False)
+class _Length:
+    """A path's length: a double near it (unit: the largest weight is below 2), and the exact sum on demand.
+
+    A path has fewer than 4096 edges, so that the double is off by at most 4096·(2^−51 + 2^−41) < UNSURE_MARGIN/2;
+    doubles further apart than UNSURE_MARGIN decide, others leave it to exact arithmetic.
+    """
+
+    approximate: float
+    step: Number
+    prefix: _Length | None = None
+
+    @property
+    def exact(self) -> Number:
+        """The sum, computed once."""
+        if self.prefix is not None:
+            self.step, self.prefix = self.prefix.exact + self.step, None
+        return self.step
+
+    def __lt__(self, other: _Length) -> bool:
+        difference = self.approximate - other.approximate
+        return difference < 0 if abs(difference) > UNSURE_MARGIN else self.exact < other.exact
+
+    def __add__(self, other: _Length) -> _Length:
+        return _Length(self.approximate + other.approximate, other.step, self)
+
+
+def _exact_lengths(size: int, weights: Weights) -> npt.NDArray[np.object_]:
+    """Shortest paths from each point (Dijkstra); None where there is none."""
+    neighbours: list[list[tuple[int, _Length]]] = [[] for _ in range(size)]
+    for ((x, y), weight), approximate in zip(
+        weights.items(), scaled_doubles(list(weights.values())).tolist(), strict=True
+    ):
+        neighbours[x].append((y, _Length(approximate, weight)))
+        neighbours[y].append((x, _Length(approximate, weight)))
+    table = np.empty((size, size), dtype=object)
+    for source in range(size):
+        for y, length in enumerate(_lengths_from(source, neighbours)):
+            table[source, y] = None if length is None else length.exact
+    return table
+
+
+def _lengths_from(source: int, neighbours: list[list[tuple[int, _Length]]]) -> list[_Length | None]:
+    best: list[_Length | None] = [None] * len(neighbours)
+    start = best[source] = _Length(0.0, Fraction(0))
+    queue, settled = [(start, source)], [False] * len(neighbours)
+    while queue:
+        length, x = heapq.heappop(queue)
+        if settled[x]:
+            continue
+        settled[x] = True
+        _ = length.exact  # from its parent's, so that no chain of sums is left to make
+        for y, step in neighbours[x]:
+            candidate = length + step
+            shortest = best[y]
+            if not settled[y] and (shortest is None or candidate < shortest):
+                best[y] = candidate
+                heapq.heappush(queue, (candidate, y))
+    return best
+
+
+def _shortest_edges(weights: Weights, values: tuple[Number, ...], codes: IntArray) -> IntArray:
+    """The edges that are shortest paths themselves, sorted."""
+    shortest = [
+        (x, y) for (x, y), weight in sorted(weights.items(), key=lambda item: item[0]) if weight == values[codes[x, y]]
+    ]
+    return np.array(shortest, dtype=np.int64).reshape(-1, 2)

@@ -17,10 +17,9 @@ from typing import Any
 from utmost.errors import InputError, MetricError
 from utmost.exact import Number, number
 from utmost.exact.files import check_no_named_pipe
-from utmost.spaces import graphs
+from utmost.spaces import distance_tables
 from utmost.spaces.distance_tables import space
-from utmost.spaces.shapes import SpaceFamily
-from utmost.spaces.space import MAX_TABLE_POINTS, TABLE_LIMIT_TEXT, Label, Space
+from utmost.spaces.space import MAX_TABLE_POINTS, TABLE_LIMIT_TEXT, Label, Space, SpaceFamily
 
 MAX_FILE_BYTES = 1 << 26  # bytes
 MAX_LABEL_CHARS = 200  # characters
@@ -56,7 +55,7 @@ def read_graph(path: str | Path) -> Space:
         edges.append([*endpoints, read_number(cells[2], f"line {k}, column 3")] if len(cells) == 3 else endpoints)
     if not edges:
         raise InputError(f"{name} must have at least one line a,b or a,b,weight, got none")
-    return graphs.graph(edges, name=name)
+    return distance_tables.graph(edges, name=name)
 
 
 def _printable_name(path: str | Path) -> str:

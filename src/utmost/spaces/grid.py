@@ -13,8 +13,7 @@ from utmost.errors import InputError
 from utmost.exact import Number, integer, power
 from utmost.spaces.distance_order import IntArray
 from utmost.spaces.line import line
-from utmost.spaces.shapes import SpaceFamily, check_size, sort_pairs
-from utmost.spaces.space import Label, Shape, Space, SymmetryGenerators
+from utmost.spaces.space import Label, Shape, Space, SpaceFamily, SymmetryGenerators, check_size, sort_pairs
 
 Metric = Literal["euclidean", "manhattan"]
 

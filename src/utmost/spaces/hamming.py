@@ -12,8 +12,19 @@ from utmost.errors import InputError
 from utmost.exact import Number, integer
 from utmost.spaces.discrete import discrete
 from utmost.spaces.distance_order import IntArray
-from utmost.spaces.shapes import CAPACITY_ADVICE, SpaceFamily, parse_size, profile_from_counts, sort_pairs
-from utmost.spaces.space import Label, Profile, Shape, Space, SymmetryGenerators, point_count_text
+from utmost.spaces.space import (
+    CAPACITY_ADVICE,
+    Label,
+    Profile,
+    Shape,
+    Space,
+    SpaceFamily,
+    SymmetryGenerators,
+    parse_size,
+    point_count_text,
+    profile_from_counts,
+    sort_pairs,
+)
 
 
 def hamming(bits: int) -> Space:

@@ -9,8 +9,16 @@ import numpy as np
 
 from utmost.errors import InputError
 from utmost.spaces.distance_order import IntArray
-from utmost.spaces.shapes import Numbered, SpaceFamily, check_size, parse_size
-from utmost.spaces.space import Profile, Space, SymmetryGenerators, point_count_text
+from utmost.spaces.space import (
+    Numbered,
+    Profile,
+    Space,
+    SpaceFamily,
+    SymmetryGenerators,
+    check_size,
+    parse_size,
+    point_count_text,
+)
 
 MAX_LINE_POINTS = 10**7  # counts; as many as are read without a table
 

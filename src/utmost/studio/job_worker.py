@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from utmost.errors import UtmostError
-from utmost.studio.form_errors import one_line
+from utmost.studio.forms import one_line
 from utmost.studio.jobs import read_json, write_json
 
 REPORT_SECONDS = 0.1  # seconds between two reports that are written down

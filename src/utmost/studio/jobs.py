@@ -1,5 +1,7 @@
 """Long work off the request: a process for each job, its progress and its result in files.
 
+Long work off the request: a process for each job, its progress and its result in files.
+
 A job is a folder of the state folder: `task.json` says what to do, the process writes `progress.json` and at the end
 `result.json` or `error.json`, the studio writes `stopped` when it ends one. A job's state is what its files say, so a
 reload finds it, and a restart finds what was done; what was going on then is `interrupted`.
@@ -22,9 +24,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from utmost.studio.form_errors import Refusal
-from utmost.studio.sessions import random_token
+from utmost.studio.forms import Refusal
 from utmost.studio.settings import Limits
+from utmost.studio.visitors import random_token
 
 JOB_ID_PATTERN = re.compile(r"[A-Za-z0-9_-]{43}")
 State = Literal["waiting", "running", "done", "failed", "cancelled", "interrupted"]

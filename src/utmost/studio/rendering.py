@@ -1,23 +1,84 @@
-"""Pages from templates: escaped by themselves, with navigation, CSRF token and the address of their JSON twin."""
+"""Pages from templates, and numbers as pages and the API show them."""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from fractions import Fraction
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
+from pydantic import BaseModel, Field
 from starlette.requests import Request
 from starlette.responses import Response
 
 from utmost import __version__
-from utmost.exact.plain_text import LINE_CHARACTERS, escape_control, escape_json
-from utmost.reports.html import block_html
-from utmost.studio import number_format, permissions
-from utmost.studio.form_errors import Problem, Refusal
-from utmost.studio.sessions import ANONYMOUS
+from utmost.exact import decimal
+from utmost.exact import number as parse_number
+from utmost.exact import rational as parse_rational
+from utmost.exact.input_text import LINE_CHARACTERS, escape_control, escape_json
+from utmost.reports.blocks import block_html, data_html
+from utmost.reports.numbers import DEFAULT_DIGITS, MINUS, THIN_SPACE, Quantity, amount, quantity
+from utmost.studio import visitors
+from utmost.studio.forms import Problem, Refusal
+from utmost.studio.visitors import ANONYMOUS
+
+if TYPE_CHECKING:
+    from utmost.exact import Number
+
+MAX_EXACT_CHARS = 1500  # characters of an exact number
+MAX_EXACT_BITS = 6000  # of numerator and denominator of a fraction that is written out
+
+
+class FormattedNumber(BaseModel):
+    """A number: `text` is for reading, `exact` is what it is."""
+
+    text: str = Field(examples=["0.3333"])
+    exact: str = Field(examples=["1/3"])
+
+    @classmethod
+    def of(cls, number: Quantity) -> FormattedNumber:
+        """A number as a report has it.
+
+        >>> from fractions import Fraction
+        >>> FormattedNumber.of(quantity(Fraction(1, 3)))
+        FormattedNumber(text='0.3333', exact='1/3')
+        """
+        return cls(text=number.typeset, exact=number.exact)
+
+
+def format_exact(number: Quantity) -> FormattedNumber:
+    """A number and what it is exactly; of a double, and of what is too long to be read, what it is to some digits."""
+    value, text = number.value, number.typeset
+    if isinstance(value, float):
+        return FormattedNumber(text=text, exact=f"{value:.12g} (in double precision)")
+    if isinstance(value, Fraction) and value.denominator.bit_length() + value.numerator.bit_length() > MAX_EXACT_BITS:
+        return FormattedNumber(text=text, exact=f"{decimal(value, 15)} (the first digits of a long fraction)")
+    exact = number.exact
+    return FormattedNumber(text=text, exact=exact if len(exact) <= MAX_EXACT_CHARS else f"{exact[:MAX_EXACT_CHARS]}…")
+
+
+def number_html(value: Number | int | float | FormattedNumber | str | None, digits: int = DEFAULT_DIGITS) -> Markup:
+    """The number as HTML: <data> with the exact value in it, shown on hover. An exact text such as "1/3" is parsed."""
+    if value is None:
+        return Markup('<span class="none">–</span>')
+    if not isinstance(value, FormattedNumber):
+        value = FormattedNumber.of(quantity(parse_number(value) if isinstance(value, str) else value, digits))
+    plain_text = value.text.replace(THIN_SPACE, "").replace(MINUS, "-")
+    return Markup(data_html(value.text, value.exact, is_exact=plain_text == value.exact))
+
+
+def amount_html(value: str | Fraction) -> Markup:
+    """An amount of ε or δ as HTML: as a decimal where that is exact, else a short fraction."""
+    return number_html(FormattedNumber.of(amount(parse_rational(value))))
+
+
+def rounded_text(value: Number | int | float, digits: int = DEFAULT_DIGITS) -> str:
+    """The rounded number alone, as a page shows it."""
+    return quantity(value, digits).typeset
+
 
 ERROR_TITLES = {401: "Who is there?", 403: "Not here", 404: "Nothing here", 422: "That cannot be", 500: "A bug"}
 
@@ -34,11 +95,11 @@ def template_environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["block"] = lambda block: Markup(block_html(block))
-    environment.filters["amount"] = number_format.amount_html
-    environment.filters["number"] = number_format.number_html
+    environment.filters["amount"] = amount_html
+    environment.filters["number"] = number_html
     environment.filters["block"] = lambda block: Markup(block_html(block))  # every text in it is escaped there
     environment.filters["plain_json"] = escape_json
-    environment.filters["rounded"] = number_format.rounded_text
+    environment.filters["rounded"] = rounded_text
     return environment
 
 
@@ -65,7 +126,7 @@ def render_page(
     state, visitor = request.state.app_state, request.state.visitor
     context = {
         "current_path": request.scope["path"],
-        "navigation": permissions.navigation(visitor),
+        "navigation": visitors.navigation(visitor),
         "visitor": visitor,
         "csrf": state.sessions.csrf_token(visitor),
         "team": state.settings.tokens is not None,

@@ -12,11 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from utmost.continuous import losses, mechanisms
-from utmost.continuous.bounds.best_reading_by_table import _bracket, convex_reader, step_reader, unimodal_reader
-from utmost.continuous.bounds.columns import Column, Run, weight
+from utmost.continuous.bounds.best_readings import _bracket, convex_reader, step_reader, unimodal_reader
+from utmost.continuous.bounds.columns import CellPartition, Column, Run, TwoSided, exponential_weights, weight
 from utmost.continuous.bounds.float_intervals import dot_above, dot_below, float_intervals, lower_double, upper_double
 from utmost.continuous.bounds.loss_bounds import reader_of
-from utmost.continuous.bounds.loss_stage import CellPartition, TwoSided, exponential_weights
 from utmost.continuous.densities import parse_density, uniform_density
 from utmost.continuous.interval import interval
 from utmost.exact import ball, ball_endpoints, epsilon, exponential

@@ -26,13 +26,13 @@ from utmost.continuous.densities import (
     from_data,
     histogram,
     linear_density,
-    moments,
     normal,
     parse_density,
     uniform_density,
 )
+from utmost.continuous.densities import density as density_module
 from utmost.continuous.densities.beta import Kernel
-from utmost.continuous.densities.user_density import _moments_within
+from utmost.continuous.densities.density import _moments_within
 from utmost.continuous.interval import Interval, check_edges, interval, parse_interval
 from utmost.errors import InputError, UndecidedError
 from utmost.exact import Number, Real, ball, epsilon, exponential, number
@@ -406,7 +406,7 @@ def test_a_stated_density_is_evaluated_within_its_interval_only() -> None:
 
 
 def test_a_precision_that_does_not_suffice_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(moments, "MAX_PRECISION_BITS", 100)
+    monkeypatch.setattr(density_module, "MAX_PRECISION_BITS", 100)
     with pytest.raises(UndecidedError, match="not known to 64 bits"):
         normal(0, 1, UNIT).masses([Fraction(1, 3), Fraction(1, 3) + Fraction(1, 10**20)], 64)
 

@@ -7,12 +7,12 @@ from typing import Any
 
 from data.predicates.reference import engine_text, holds
 from data.predicates.strategies import FLOAT_KINDS, Sort, write_predicate
-from utmost.data.column_kinds import column_kind
 from utmost.data.engines.duckdb import DUCKDB
 from utmost.data.engines.postgres import POSTGRES
+from utmost.data.engines.schema import column_kind
 from utmost.data.engines.spark import SPARK
 from utmost.data.predicates import compile_predicate, parse_predicate
-from utmost.data.predicates.syntax_tree import Node
+from utmost.data.predicates.syntax import Node
 from utmost.errors import InputError
 
 Rows = Sequence[Mapping[str, Any]]

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from utmost.data.predicates import syntax_tree as t
+from utmost.data.predicates import syntax as t
 
 TYPES = {"double": np.float64, "single": np.float32}
 

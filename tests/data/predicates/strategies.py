@@ -13,7 +13,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from data.predicates.reference import engine_text
-from utmost.data.predicates import syntax_tree as t
+from utmost.data.predicates import syntax as t
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from data.predicates.engines import (
 )
 from data.predicates.strategies import COLUMN_SORTS, COMMON_SORTS, LETTERS, single, write_constant
 from spark import quiet
-from utmost.data.column_kinds import ColumnKind
+from utmost.data.engines.schema import ColumnKind
 from utmost.data.predicates import check_types, parse_predicate
 from utmost.errors import InputError
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from data.predicates import reference
 from data.predicates.strategies import single
 from utmost.data.engines.expressions import digits
-from utmost.data.predicates.constant_folding import (
+from utmost.data.predicates.arithmetic import decimal_shift
+from utmost.data.predicates.typed_values import (
     DOUBLE,
     MIRRORED_SIGNS,
     SIGNS,
@@ -20,7 +21,6 @@ from utmost.data.predicates.constant_folding import (
     compare_on_integers,
     nearest_float,
 )
-from utmost.data.predicates.exact_arithmetic import decimal_shift
 
 SIGN = st.sampled_from(sorted(SIGNS))
 NUMBERS = st.one_of(

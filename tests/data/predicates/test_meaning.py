@@ -21,10 +21,10 @@ from data.predicates.engines import (
 )
 from data.predicates.strategies import COLUMN_SORTS, COMMON_SORTS, Sort, rows, trees
 from spark import quiet
-from utmost.data.column_kinds import ColumnKind
 from utmost.data.engines.duckdb import DUCKDB
+from utmost.data.engines.schema import ColumnKind
 from utmost.data.predicates import compile_predicate, parse_predicate
-from utmost.data.predicates.syntax_tree import Node
+from utmost.data.predicates.syntax import Node
 from utmost.errors import InputError
 
 pytestmark = quiet

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from data.predicates.strategies import COLUMN_SORTS, trees, write_predicate
 from utmost.data.predicates import parse_predicate
 from utmost.data.predicates.parser import MAX_EXPONENT, MAX_NUMBER_DIGITS, MAX_PREDICATE_NESTING
-from utmost.data.predicates.syntax_tree import (
+from utmost.data.predicates.syntax import (
+    MAX_PREDICATE_CHARS,
     And,
     Arithmetic,
     Column,
@@ -25,7 +26,6 @@ from utmost.data.predicates.syntax_tree import (
     Not,
     Or,
 )
-from utmost.data.predicates.tokens import MAX_PREDICATE_CHARS
 from utmost.errors import InputError
 
 A, B, C, D = (Column(name) for name in "abcd")

@@ -7,7 +7,7 @@ from itertools import product
 import ibis
 import pytest
 
-from utmost.data.column_kinds import ColumnKind, column_kind
+from utmost.data.engines.schema import ColumnKind, column_kind
 from utmost.data.predicates import check_types, parse_predicate
 from utmost.errors import InputError
 

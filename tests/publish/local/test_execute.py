@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from utmost.errors import InputError
 from utmost.exact import alpha, epsilon
-from utmost.exact.plain_text import CONTROL_CHARACTER
+from utmost.exact.input_text import CONTROL_CHARACTER
 from utmost.publish.local import (
     CategoryMechanism,
     DegreeCoordinates,

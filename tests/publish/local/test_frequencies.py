@@ -25,7 +25,7 @@ from utmost.publish.local import (
     obfuscate,
     recover_frequencies,
 )
-from utmost.publish.local.frequencies import (
+from utmost.publish.local.recovery import (
     frequency_intervals,
     likeliest_frequencies,
     standard_errors,

@@ -21,9 +21,9 @@ from utmost.publish.local import (
     LocationPrior,
     PlaneCoordinates,
     TableMetadata,
-    location_estimates,
     obfuscate,
     read_locations,
+    recovery,
     remap,
 )
 from utmost.publish.local.remap import deconvolve, gather_reports, rectangle_cells, remap_reports, weighted_grid
@@ -205,7 +205,7 @@ def test_very_many_reports_are_put_together_for_the_map(many: bool, tmp_path, mo
     mechanism = LocationMechanism("x", "y", epsilon(2), "km", Fraction(1, 100), PlaneCoordinates("km"))
     (tmp_path / "in.csv").write_text("x,y\n" + "1,1\n" * 300 + "9,9\n" * 100)
     metadata = obfuscate(mechanism, tmp_path / "in.csv", tmp_path / "out.parquet")
-    monkeypatch.setattr(location_estimates, "MAX_UNGATHERED_ENTRIES", 0 if many else 1 << 40)
+    monkeypatch.setattr(recovery, "MAX_UNGATHERED_ENTRIES", 0 if many else 1 << 40)
     reading = read_locations(metadata, tmp_path / "out.parquet", "squared", None, 5)
     assert reading.weights[reading.locations.sum(axis=1) < 10].sum() == pytest.approx(0.75, abs=0.03)
 

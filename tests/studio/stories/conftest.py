@@ -18,7 +18,7 @@ from page_walks import Walk, open_walk
 def app(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """The studio, not served yet; the charts' script is made."""
     from utmost.studio import vega_bundle
-    from utmost.studio.app import make_app
+    from utmost.studio.server import make_app
     from utmost.studio.settings import Limits, Settings
 
     root = tmp_path_factory.mktemp("story")

@@ -20,10 +20,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from utmost.consumer.counts import single_answer
-from utmost.consumer.counts.face_value_reading import face_value_loss
-from utmost.consumer.counts.posterior_mass import MAX_FULL_COUNTS
-from utmost.consumer.counts.reading_rules import ReadingRule, reading_rule
+from utmost.consumer.counts import reading_rules
+from utmost.consumer.counts.posteriors import MAX_FULL_COUNTS
+from utmost.consumer.counts.reading_rules import ReadingRule, face_value_loss, reading_rule
 from utmost.consumer.counts.reading_search import MAX_SEARCH_WORK, ReadingSearch
 from utmost.consumer.counts.recurrences import Floats, Ints, PosteriorSums, posterior_sums, rounding_error
 from utmost.consumer.counts.tie_breaking import ExactRate, TieBreaker
@@ -108,24 +107,24 @@ def read(prior: Prior, level: ExactRate | float, loss: Loss, answer: int, covera
     if not 0 < coverage < 1:
         raise InputError(f"coverage must be strictly between 0 and 1, got {coverage}", "coverage")
     chances = posterior(prior, level, answer)
-    interval = single_answer.credible_interval(chances, coverage)
+    interval = reading_rules.credible_interval(chances, coverage)
     if loss.by_error and loss.closed_form is None:
         return Reading(*_reading_by_error(prior, level, loss, answer, chances), interval)
     if prior.size <= MAX_FULL_COUNTS:
         all_readings = readings(prior, level, loss, [answer])
         return Reading(int(all_readings.remap[answer]), float(all_readings.losses[answer]), interval)
     loss.check(prior.size)
-    return Reading(*single_answer.best_reading(chances, loss), interval)
+    return Reading(*reading_rules.best_reading(chances, loss), interval)
 
 
 def _reading_by_error(
     prior: Prior, level: ExactRate | float, loss: Loss, answer: int, chances: Floats
 ) -> tuple[int, float]:
     """The best reading of a posterior for a loss of the error, ties settled where that can be, and its loss."""
-    reading, tie_breaker = single_answer.best_reading(chances, loss)[0], _tie_breaker(prior, level, loss)
+    reading, tie_breaker = reading_rules.best_reading(chances, loss)[0], _tie_breaker(prior, level, loss)
     if tie_breaker is not None:
         finite_logs = prior.logs()[np.isfinite(prior.logs())]
-        rivals = single_answer.near_ties(chances, loss, rounding_error(finite_logs, prior.size, _epsilon(level)))
+        rivals = reading_rules.near_ties(chances, loss, rounding_error(finite_logs, prior.size, _epsilon(level)))
         reading = tie_breaker.best(answer, rivals, reading) if len(rivals) > 1 else reading
     return reading, float(chances @ loss.array(np.arange(prior.size), reading))
 

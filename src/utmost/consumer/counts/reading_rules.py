@@ -1,17 +1,19 @@
-"""Losses whose best reading is a quantile, the mean or the mode of the posterior: how all answers are read, in O(n)."""
+"""How answers are read: by a quantile, the mean or the mode; one answer alone; every answer at face value."""
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
 
-from utmost.consumer.counts import closed_form, tie_breaking
-from utmost.consumer.counts.posterior_mass import MAX_FULL_COUNTS
+from utmost.consumer.counts import posteriors, tie_breaking
+from utmost.consumer.counts.posteriors import MAX_FULL_COUNTS
 from utmost.consumer.counts.recurrences import Floats, Ints, PosteriorSums
 from utmost.consumer.counts.tie_breaking import TieBreaker
 from utmost.consumer.losses import Binary, Linear, Loss, Squared
+from utmost.errors import InputError
 
 
 class ReadingRule(ABC):
@@ -44,14 +46,14 @@ class QuantileRule(ReadingRule):
 
     def remap(self, sums: PosteriorSums, tie_breaker: TieBreaker | None, requested: frozenset[int] | None) -> Ints:
         """The smallest such quantile."""
-        remap = closed_form.linear_remap(sums, self.loss)
+        remap = posteriors.linear_remap(sums, self.loss)
         if tie_breaker is not None:
             tie_breaker.settle(remap, tie_breaking.linear_rivals(sums, self.loss, remap), requested)
         return remap
 
     def losses(self, sums: PosteriorSums, remap: Ints) -> Floats:
         """From the moments of the posterior."""
-        return closed_form.linear_losses(sums, self.loss, remap)
+        return posteriors.linear_losses(sums, self.loss, remap)
 
     def sharp_losses(self, sums: PosteriorSums, remap: Ints) -> Floats:
         """Those that came out of a subtraction are summed anew."""
@@ -73,14 +75,14 @@ class MeanRule(ReadingRule):
 
     def remap(self, sums: PosteriorSums, tie_breaker: TieBreaker | None, requested: frozenset[int] | None) -> Ints:
         """The rounded means."""
-        remap = closed_form.squared_remap(sums)
+        remap = posteriors.squared_remap(sums)
         if tie_breaker is not None:
             tie_breaker.settle(remap, tie_breaking.squared_rivals(sums), requested)
         return remap
 
     def losses(self, sums: PosteriorSums, remap: Ints) -> Floats:
         """The variance and the square of the distance to the mean."""
-        return closed_form.squared_losses(sums, remap)
+        return posteriors.squared_losses(sums, remap)
 
     def minimiser(self, chances: Floats) -> int:
         """The mean, measured from the mode so that rounding is least."""
@@ -100,7 +102,7 @@ class ModeRule(ReadingRule):
 
     def losses(self, sums: PosteriorSums, remap: Ints) -> Floats:
         """The chance that the reading is wrong."""
-        return closed_form.binary_losses(sums, remap)
+        return posteriors.binary_losses(sums, remap)
 
     def sharp_losses(self, sums: PosteriorSums, remap: Ints) -> Floats:
         """Those that came out of a subtraction are summed anew."""
@@ -125,4 +127,146 @@ def reading_rule(loss: Loss) -> ReadingRule | None:
 
 def _sharpen(sums: PosteriorSums, loss: Loss, remap: Ints, losses: Floats) -> Floats:
     """Losses to full relative accuracy where the exact path could run; above, to that of a double near the distance."""
-    return closed_form.sharpen_losses(sums, loss, remap, losses) if sums.size <= MAX_FULL_COUNTS else losses
+    return posteriors.sharpen_losses(sums, loss, remap, losses) if sums.size <= MAX_FULL_COUNTS else losses
+
+
+BLOCK_TRUTHS = 1 << 13  # truths summed at a time
+RELATIVE_REMAINDER = 2.0**-50  # relative size of what may be left out
+
+
+def face_value_loss(logs: Floats, epsilon: float, loss: Loss) -> float:
+    """Σ_x π_x Σ_y κ_y α^|x−y| ℓ(x, y), summed over the truth x outside and the answer y inside.
+
+    For a loss of the error the inner sum is two prefix sums and two ends, O(n) in all. For others the distances are
+    summed from 1 on, until what is left is below 2^−50 of the sum (for a loss that is largest at the ends).
+    """
+    if len(logs) == 1:
+        return float(loss.array(0, 0))
+    truths = np.flatnonzero(np.isfinite(logs))
+    weights = np.exp(logs[truths])
+    if loss.by_error:
+        return float(weights @ _losses_by_error(truths, len(logs), epsilon, loss))
+    blocks = [slice(start, start + BLOCK_TRUTHS) for start in range(0, len(truths), BLOCK_TRUTHS)]
+    return math.fsum(_loss_of_block(weights[block], truths[block], len(logs), epsilon, loss) for block in blocks)
+
+
+def _losses_by_error(truths: Ints, size: int, epsilon: float, loss: Loss) -> Floats:
+    """E[ℓ(x, y) | x]: all distances to either side as if between the ends, what the ends have more, 0 counted once."""
+    gaps, inner = np.arange(size), math.tanh(epsilon / 2)
+    losses = np.full(len(truths), -float(loss.array(0, 0)) * inner)
+    for costs, max_gaps in ((loss.array(gaps, 0), truths), (loss.array(0, gaps), size - 1 - truths)):
+        terms = costs * np.exp(-epsilon * gaps)
+        losses += np.cumsum(terms)[max_gaps] * inner + terms[max_gaps] * (_end_weight(epsilon) - inner)
+    return losses
+
+
+def _loss_of_block(weights: Floats, truths: Ints, size: int, epsilon: float, loss: Loss) -> float:
+    """The sum over a few neighbouring truths, nearest answers first."""
+    kappa = np.full(size, math.tanh(epsilon / 2))
+    kappa[0] = kappa[-1] = _end_weight(epsilon)
+    max_loss = max(float(loss.array(truths, 0).max()), float(loss.array(truths, size - 1).max())) * float(weights.sum())
+    value = float(weights @ (kappa[truths] * loss.array(truths, truths)))
+    for gap in range(1, size):
+        factor = math.exp(-epsilon * gap)
+        if size > MAX_FULL_COUNTS and 2 * factor * max_loss <= RELATIVE_REMAINDER * value:
+            break
+        first, last = np.searchsorted(truths, [gap, size - gap]).tolist()
+        for selection, step in ((slice(first, None), -gap), (slice(0, last), gap)):
+            selected_truths = truths[selection]
+            answers = selected_truths + step
+            value += factor * float(weights[selection] @ (kappa[answers] * loss.array(selected_truths, answers)))
+    return value
+
+
+def _end_weight(epsilon: float) -> float:
+    """κ at the two ends, 1/(1 + α)."""
+    return 1 / (1 + math.exp(-epsilon))
+
+
+def face_value_losses(sums: PosteriorSums, loss: Loss, answers: Ints) -> Floats:
+    """E[ℓ(x, y) | y], the loss of reading y as itself, for these answers.
+
+    In closed form where the loss has one; for another loss one posterior is summed for each answer.
+    """
+    counts = np.arange(sums.size)
+    rule = reading_rule(loss)
+    if rule is not None:
+        return rule.losses(sums, counts)[answers]
+    distinct, positions = np.unique(answers, return_inverse=True)
+    total = sums.log(sums.total)
+    losses = np.empty(len(distinct))
+    for k, y in enumerate(distinct.tolist()):
+        chances = np.exp(sums.logs - sums.epsilon * np.abs(counts - y) - total[y])
+        losses[k] = chances @ loss.array(counts, y)
+    return losses[positions]
+
+
+MAX_DIRECT_COUNTS = 1 << 14  # counts up to which a convolution is summed term by term
+NEGLIGIBLE_SHARE = 2.0**-80  # of a posterior's largest weight, times the number of counts
+RIVAL_READINGS = 256  # readings compared again term by term after a fast convolution
+MAX_CONVOLUTION_COUNTS = 30_000  # counts of a posterior for a loss that is not of distances
+
+
+def credible_interval(chances: Floats, coverage: float) -> tuple[int, int]:
+    """Counts low ≤ high with at most (1 − coverage)/2 of the posterior below and above."""
+    tail = (1 - coverage) / 2
+    return _quantile(chances, tail), len(chances) - 1 - _quantile(chances[::-1], tail)
+
+
+def _quantile(chances: Floats, theta: float) -> int:
+    """The smallest count with P(x ≤ w) > θ."""
+    return min(int(np.searchsorted(np.cumsum(chances), theta, side="right")), len(chances) - 1)
+
+
+def best_reading(chances: Floats, loss: Loss) -> tuple[int, float]:
+    """The smallest minimiser of Σ_x P(x) ℓ(x, w), and the minimum, in doubles."""
+    reading = _minimiser(chances, loss)
+    return reading, float(chances @ loss.array(np.arange(len(chances)), reading))
+
+
+def _minimiser(chances: Floats, loss: Loss) -> int:
+    rule = reading_rule(loss)
+    return _search_minimiser(chances, loss) if rule is None else rule.minimiser(chances)
+
+
+def _search_minimiser(chances: Floats, loss: Loss) -> int:
+    """The best reading in the hull of the posterior's weights that matter: a legal loss gains nothing beyond.
+
+    For a loss of the error that falls somewhere away from the truth the hull is that of all counts.
+    """
+    relevant = np.flatnonzero(chances > NEGLIGIBLE_SHARE / len(chances) * chances.max())
+    low, high = int(relevant[0]), int(relevant[-1])
+    window = chances[low : high + 1]
+    if loss.by_error:
+        return low + _convolution_minimiser(window, loss) if loss.monotone else _convolution_minimiser(chances, loss)
+    if len(window) > MAX_CONVOLUTION_COUNTS:
+        raise InputError(
+            f"loss {loss.name} must be one of distances for a posterior of {len(window)} counts", "loss", "use power"
+        )
+    truths = np.arange(low, high + 1)
+    return low + int(np.argmin([window @ loss.array(truths, reading) for reading in range(low, high + 1)]))
+
+
+def near_ties(chances: Floats, loss: Loss, relative_error: float) -> list[int]:
+    """All readings within a relative 2·doubt of the least expected loss, ascending."""
+    values = _expected_losses(chances, loss)
+    return np.flatnonzero(values <= values.min() * (1 + 2 * relative_error)).tolist()
+
+
+def _expected_losses(chances: Floats, loss: Loss) -> Floats:
+    """Σ_x P(x) ℓ(x, w) for every reading w, term by term."""
+    size = len(chances)
+    return np.convolve(chances, loss.array(0, np.arange(-size + 1, size)))[size - 1 : 2 * size - 1]
+
+
+def _convolution_minimiser(chances: Floats, loss: Loss) -> int:
+    size = len(chances)
+    if size <= MAX_DIRECT_COUNTS:
+        return int(np.argmin(_expected_losses(chances, loss)))
+    kernel = loss.array(0, np.arange(-size + 1, size))
+    from scipy.signal import fftconvolve
+
+    values = fftconvolve(chances, kernel)[size - 1 : 2 * size - 1]
+    rivals: Ints = np.sort(np.argpartition(values, RIVAL_READINGS)[:RIVAL_READINGS])
+    reversed_chances = chances[::-1]
+    return int(rivals[np.argmin([reversed_chances @ kernel[reading : reading + size] for reading in rivals.tolist()])])

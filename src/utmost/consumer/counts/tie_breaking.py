@@ -10,7 +10,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from utmost.consumer.counts.closed_form import mass_up_to
+from utmost.consumer.counts.posteriors import mass_up_to
 from utmost.consumer.counts.recurrences import Ints, PosteriorSums
 from utmost.consumer.losses import Binary, Linear, Loss
 from utmost.consumer.priors import Prior

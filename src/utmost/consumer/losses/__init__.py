@@ -2,9 +2,8 @@
 
 from utmost.consumer.losses.binary import Binary, Nib, binary, nib
 from utmost.consumer.losses.drawn import PiecewiseLoss, drawn
-from utmost.consumer.losses.legality import Legality
 from utmost.consumer.losses.linear import Linear, absolute, asymmetric
-from utmost.consumer.losses.loss import ErrorLoss, Loss, LossFamily
+from utmost.consumer.losses.loss import ErrorLoss, Legality, Loss, LossFamily
 from utmost.consumer.losses.power import Power, power
 from utmost.consumer.losses.registry import LOSSES, check_points, labels_of, legality, over, parse, square
 from utmost.consumer.losses.squared import Squared, squared

@@ -14,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from utmost.consumer.family import Parameter
-from utmost.consumer.losses.legality import Legality, legality_by_error
-from utmost.consumer.losses.loss import ErrorLoss, Floats, LossFamily
+from utmost.consumer.losses.loss import ErrorLoss, Floats, Legality, LossFamily, legality_by_error
 from utmost.errors import InputError
 from utmost.exact import rational
 

@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from utmost.consumer.family import Parameter, Slider
-from utmost.consumer.losses.legality import Legality
-from utmost.consumer.losses.loss import ErrorLoss, Floats, LossFamily
+from utmost.consumer.losses.loss import ErrorLoss, Floats, Legality, LossFamily
 from utmost.errors import InputError
 from utmost.exact import Number, number, sign
 

@@ -11,9 +11,8 @@ import numpy.typing as npt
 
 from utmost import exact
 from utmost.consumer.family import Parameter, Slider
-from utmost.consumer.losses.legality import Exacts, Legality
 from utmost.consumer.losses.linear import Linear, absolute
-from utmost.consumer.losses.loss import ErrorLoss, Floats, LossFamily, matrix_by_error
+from utmost.consumer.losses.loss import ErrorLoss, Exacts, Floats, Legality, LossFamily, matrix_by_error
 from utmost.consumer.losses.squared import Squared, squared
 from utmost.errors import InputError
 from utmost.exact import Number, rational

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from utmost.consumer.losses.binary import BINARY, NIB
 from utmost.consumer.losses.drawn import DRAWN
-from utmost.consumer.losses.legality import Exacts, Legality
 from utmost.consumer.losses.linear import ABSOLUTE, ASYMMETRIC
-from utmost.consumer.losses.loss import Loss, LossFamily
+from utmost.consumer.losses.loss import Exacts, Legality, Loss, LossFamily
 from utmost.consumer.losses.power import POWER
 from utmost.consumer.losses.squared import SQUARED
 from utmost.consumer.losses.table import MATRIX, Table

@@ -8,8 +8,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from utmost.consumer.losses.legality import Legality
-from utmost.consumer.losses.loss import ErrorLoss, Floats, LossFamily
+from utmost.consumer.losses.loss import ErrorLoss, Floats, Legality, LossFamily
 from utmost.exact import Number
 
 

@@ -11,9 +11,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from utmost.consumer.files import json_list, read_text
-from utmost.consumer.losses.legality import Exacts
-from utmost.consumer.losses.loss import Floats, Loss, LossFamily
+from utmost.consumer.family import json_list, read_text
+from utmost.consumer.losses.loss import Exacts, Floats, Loss, LossFamily
 from utmost.errors import InputError
 from utmost.exact import Number, number, sign
 from utmost.spaces import Label

@@ -1,15 +1,18 @@
-"""Weights given one by one: exact ones, doubles, or the shares of counts among samples."""
+"""Weights given one by one: exact ones, doubles, shares of counts among samples, a text or a file."""
 
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 
-from utmost.consumer.priors.prior import Floats, Prior, check_size, normalise, short_text
+from utmost.consumer.family import Parameter, json_list, read_text
+from utmost.consumer.priors.prior import Floats, Prior, PriorFamily, check_size, normalise, short_text
 from utmost.errors import InputError
 from utmost.exact import Number, Real, number, rational, sign
 
@@ -154,3 +157,66 @@ def _log(weight: Number) -> float:
     shift = bottom.bit_length() - top.bit_length()
     ratio = (top << shift) / bottom if shift >= 0 else top / (bottom << -shift)
     return math.log(ratio) - shift * math.log(2)
+
+
+def read_weights(text: str) -> Explicit | Floating:
+    """The prior whose weights a text lists, which sum to 1, or a file holds, which are divided by their sum."""
+    name = text.strip()
+    if os.path.isfile(name):  # unlike Path.is_file, False for a name that no file can have
+        return normalised(_split_weights(read_text(Path(name), "prior")))
+    return explicit(_split_weights(name))
+
+
+def names_weights(text: str) -> bool:
+    """Is a text a list of numbers, by its first characters, or the name of a file.
+
+    >>> names_weights(".5, sqrt(1/4)"), names_weights("binomial:0.3")
+    (True, False)
+    """
+    name = text.strip()
+    is_word = name[:1].isalpha() and not name.startswith(("exp(", "sqrt("))
+    return os.path.isfile(name) or (not is_word and ("," in name or name[:1].isdigit()))
+
+
+def _split_weights(text: str) -> list[object]:
+    """The weights of a text: one a line, between commas, or a JSON list."""
+    return json_list(text, "prior") or [cell for line in text.splitlines() for cell in line.split(",") if cell.strip()]
+
+
+WEIGHTS = PriorFamily(
+    kind="weights",
+    example="1/4,0,3/4",
+    phrase="weights such as 1/4,0,3/4",
+    meaning="these weights, which must sum to exactly 1",
+    choice="weights that I type",
+    lists_weights=True,
+    parameters=(
+        Parameter(
+            name="weights",
+            label="Weights, between commas",
+            description="one for each value, between commas, up to a factor",
+            content="numbers",
+            hint="One for each value; they are divided by their sum",
+        ),
+    ),
+    parse=lambda _, text: read_weights(text),
+)
+FILE = PriorFamily(
+    kind="file",
+    example="FILE",
+    phrase="a file of weights",
+    meaning="weights from a file",
+    choice="weights from a file",
+    lists_weights=True,
+    reads_files=True,
+    parameters=(
+        Parameter(
+            name="kept",
+            label="A file of weights",
+            description="the id of weights that were uploaded",
+            content="file",
+            hint="One a line, between commas, or a JSON list; one for each value.",
+        ),
+    ),
+    parse=lambda _, text: read_weights(text),
+)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from utmost.consumer.priors.binomial import BINOMIAL
-from utmost.consumer.priors.explicit import Explicit, Floating
-from utmost.consumer.priors.listed import FILE, WEIGHTS, names_weights, read_weights
+from utmost.consumer.priors.explicit import FILE, WEIGHTS, Explicit, Floating, names_weights, read_weights
 from utmost.consumer.priors.poisson import POISSON
 from utmost.consumer.priors.prior import Prior, PriorFamily
 from utmost.consumer.priors.steps import STEPS

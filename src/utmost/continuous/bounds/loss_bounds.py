@@ -20,9 +20,16 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from utmost.continuous import losses
-from utmost.continuous.bounds.best_reading_by_prefix_sums import Linear, Reader, ReadingBounds, Squared
-from utmost.continuous.bounds.best_reading_by_table import convex_reader, step_reader, unimodal_reader
-from utmost.continuous.bounds.loss_stage import Answer, CellPartition, Stage
+from utmost.continuous.bounds.best_readings import (
+    Linear,
+    Reader,
+    ReadingBounds,
+    Squared,
+    convex_reader,
+    step_reader,
+    unimodal_reader,
+)
+from utmost.continuous.bounds.columns import Answer, CellPartition, Stage
 from utmost.continuous.densities import Density, UserDensity
 from utmost.continuous.losses import ContinuousLoss
 from utmost.continuous.mechanisms import Mechanism

@@ -1,7 +1,7 @@
 """Priors over an interval: densities whose moments over cells are known from both sides."""
 
 from utmost.continuous.densities.beta import Beta, beta
-from utmost.continuous.densities.density import Density
+from utmost.continuous.densities.density import Density, UserDensity, callable_density
 from utmost.continuous.densities.normal import Normal, normal
 from utmost.continuous.densities.piecewise_linear import (
     PiecewiseLinear,
@@ -11,7 +11,6 @@ from utmost.continuous.densities.piecewise_linear import (
     uniform_density,
 )
 from utmost.continuous.densities.registry import DENSITIES, parse_density
-from utmost.continuous.densities.user_density import UserDensity, callable_density
 
 __all__ = [
     "DENSITIES",

@@ -16,8 +16,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from utmost.continuous.densities.density import DensityFamily
-from utmost.continuous.densities.moments import Cell, Rate, Row, certified_moments, shift_moments
+from utmost.continuous.densities.density import Cell, DensityFamily, Rate, Row, certified_moments, shift_moments
 from utmost.continuous.interval import Interval, check_edges
 from utmost.errors import InputError
 from utmost.exact import ball, decimal, rational

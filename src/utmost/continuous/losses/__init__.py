@@ -2,11 +2,10 @@
 
 from utmost.continuous.losses.huber import Huber, huber
 from utmost.continuous.losses.linear import Linear, absolute, asymmetric
-from utmost.continuous.losses.loss import ContinuousLoss, LegalityViolation, LipschitzViolation
+from utmost.continuous.losses.loss import ContinuousLoss, LegalityViolation, LipschitzViolation, user_loss
 from utmost.continuous.losses.power import Power, power, squared
 from utmost.continuous.losses.registry import CONTINUOUS_LOSSES, parse_continuous_loss
 from utmost.continuous.losses.step import Step, step
-from utmost.continuous.losses.user_loss import user_loss
 
 __all__ = [
     "CONTINUOUS_LOSSES",

@@ -23,9 +23,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from utmost.data.column_kinds import ColumnKind
 from utmost.data.engines.engine import Connection
-from utmost.data.engines.table_names import format_names, separator_advice, suggestion
+from utmost.data.engines.schema import ColumnKind, format_names, separator_advice, suggestion
 from utmost.errors import DataError, InputError
 
 INTEGER_PATTERN = r"^[+-]?[0-9]+\z"

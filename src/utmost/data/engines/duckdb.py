@@ -27,7 +27,7 @@ from utmost.data.engines.engine import (
     run_guarded,
 )
 from utmost.data.engines.expressions import builtin_function
-from utmost.data.engines.table_names import find_table, listed_names
+from utmost.data.engines.schema import find_table, listed_names
 from utmost.errors import DataError, InputError
 
 DUCKDB_FILE = LocationKind("duckdb", "a DuckDB file", suffixes=(".duckdb", ".ddb"), log_suffixes=(".wal",))

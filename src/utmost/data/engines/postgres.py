@@ -27,7 +27,7 @@ from utmost.data.engines.engine import (
     run_guarded,
 )
 from utmost.data.engines.expressions import builtin_function
-from utmost.data.engines.table_names import find_table
+from utmost.data.engines.schema import find_table
 from utmost.errors import InputError
 
 POSTGRES_URL = LocationKind("postgres", "a PostgreSQL database", prefixes=("postgresql://", "postgres://"))

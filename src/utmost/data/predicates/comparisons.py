@@ -8,19 +8,14 @@ from fractions import Fraction
 from typing import Any
 
 from utmost.data.engines import expressions
-from utmost.data.predicates.constant_folding import (
+from utmost.data.predicates.arithmetic import align, decimal_shift, to_double, to_numeric
+from utmost.data.predicates.syntax import syntax_error
+from utmost.data.predicates.typed_values import (
+    CONSTANT,
     DOUBLE,
     MIRRORED_SIGNS,
     SIGNS,
     SINGLE,
-    compare_on_floats,
-    compare_on_integers,
-)
-from utmost.data.predicates.exact_arithmetic import align, decimal_shift, to_numeric
-from utmost.data.predicates.float_arithmetic import to_double
-from utmost.data.predicates.tokens import syntax_error
-from utmost.data.predicates.typed_values import (
-    CONSTANT,
     Column,
     DecimalValue,
     FloatValue,
@@ -29,6 +24,8 @@ from utmost.data.predicates.typed_values import (
     PlainValue,
     TimeValue,
     Value,
+    compare_on_floats,
+    compare_on_integers,
 )
 
 MICROSECOND_DIGITS = 6  # digits behind the point of a second

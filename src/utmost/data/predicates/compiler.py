@@ -8,13 +8,12 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from utmost.data.column_kinds import ColumnKind, column_kind
 from utmost.data.engines.engine import Engine
+from utmost.data.engines.schema import ColumnKind, column_kind
+from utmost.data.predicates.arithmetic import combine, exact_result, float_result
 from utmost.data.predicates.comparisons import compare, is_in
-from utmost.data.predicates.exact_arithmetic import combine, exact_result
-from utmost.data.predicates.float_arithmetic import float_result
 from utmost.data.predicates.parser import Predicate
-from utmost.data.predicates.syntax_tree import (
+from utmost.data.predicates.syntax import (
     And,
     Arithmetic,
     Column,
@@ -26,8 +25,8 @@ from utmost.data.predicates.syntax_tree import (
     Node,
     Not,
     Or,
+    quote_text,
 )
-from utmost.data.predicates.tokens import quote_text
 from utmost.data.predicates.type_check import check_types
 from utmost.data.predicates.typed_values import CONSTANT, FloatValue, PlainValue, Value, column_value
 from utmost.errors import InputError

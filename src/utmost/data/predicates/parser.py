@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from fractions import Fraction
 
-from utmost.data.predicates.syntax_tree import (
+from utmost.data.predicates.syntax import (
     And,
     Arithmetic,
     Column,
@@ -24,9 +24,12 @@ from utmost.data.predicates.syntax_tree import (
     Node,
     Not,
     Or,
+    Token,
+    quote_text,
+    syntax_error,
+    tokenize,
     walk,
 )
-from utmost.data.predicates.tokens import Token, quote_text, syntax_error, tokenize
 from utmost.errors import InputError
 
 MAX_PREDICATE_NESTING = 50

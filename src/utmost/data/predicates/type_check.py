@@ -8,10 +8,9 @@ from difflib import get_close_matches
 from fractions import Fraction
 from typing import assert_never
 
-from utmost.data.column_kinds import ColumnKind
-from utmost.data.engines.table_names import separator_advice
+from utmost.data.engines.schema import ColumnKind, separator_advice
 from utmost.data.predicates.parser import DATE, TIME, Predicate
-from utmost.data.predicates.syntax_tree import (
+from utmost.data.predicates.syntax import (
     And,
     Arithmetic,
     Column,
@@ -24,8 +23,9 @@ from utmost.data.predicates.syntax_tree import (
     Node,
     Not,
     Or,
+    quote_text,
+    syntax_error,
 )
-from utmost.data.predicates.tokens import quote_text, syntax_error
 from utmost.errors import InputError
 
 MAX_LISTED_COLUMNS = 20

@@ -17,11 +17,21 @@ import numpy as np
 from utmost import notebook
 from utmost.channel import Channel, Matrix, identity
 from utmost.channel.channel import trusted_channel
-from utmost.design.capacities.alpha_powers import alpha_powers
-from utmost.design.capacities.capacity_bounds import MAX_WRITTEN_POINTS, SumBounds, product_bounds
-from utmost.design.capacities.closed_form import closed_form_capacity, space_factors
-from utmost.design.capacities.pair_program import best_channel, program_cells
-from utmost.design.capacities.point_weights import PointWeights, optimal_weights, without_slack
+from utmost.design.capacities.capacity_bounds import (
+    MAX_WRITTEN_POINTS,
+    SumBounds,
+    closed_form_capacity,
+    product_bounds,
+    space_factors,
+)
+from utmost.design.capacities.capacity_programs import (
+    PointWeights,
+    alpha_powers,
+    best_channel,
+    optimal_weights,
+    program_cells,
+    without_slack,
+)
 from utmost.errors import InputError, SolverError
 from utmost.exact import Level, Number, decimal
 from utmost.spaces import Space, symmetries

@@ -22,7 +22,7 @@ from utmost.design.interior_point.exact_bounds import (
     make_private,
 )
 from utmost.design.interior_point.model import Orbits, orbits, trivial_orbits
-from utmost.design.interior_point.newton import one_thread
+from utmost.design.interior_point.predictor_corrector import one_thread
 from utmost.errors import InputError
 from utmost.exact import Level
 from utmost.spaces import Space

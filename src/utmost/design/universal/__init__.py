@@ -4,18 +4,30 @@ Two independent methods: `universally_optimal` looks at the priors where the mec
 kernel mechanisms of the type. Both end in evidence that is checked without a solver.
 """
 
-from utmost.design.universal.cell_corners import cell_corners
 from utmost.design.universal.constructions import (
+    TreeProof,
     binary_mechanism,
+    binary_proof,
     closest_pair,
     isolating,
     nearest,
+    nib_proof,
     pair_loss,
     pulled_back,
+    tree_mechanism,
 )
-from utmost.design.universal.decision import Existence, universal_mechanism, universally_optimal
-from utmost.design.universal.duality import check_restriction
-from utmost.design.universal.extension import Extension, extension, retraction
+from utmost.design.universal.decision import (
+    CornerProof,
+    Counterexample,
+    Existence,
+    Verdict,
+    cell_corners,
+    uncertainty,
+    universal_mechanism,
+    universally_optimal,
+    verify,
+)
+from utmost.design.universal.duality import Extension, check_restriction, extension, retraction
 from utmost.design.universal.kernel_simulation import (
     RemappedKernel,
     Simulation,
@@ -24,8 +36,6 @@ from utmost.design.universal.kernel_simulation import (
     simulation,
     verify_simulation,
 )
-from utmost.design.universal.optimality_question import CornerProof, Counterexample, Verdict, uncertainty, verify
-from utmost.design.universal.trees import TreeProof, binary_proof, nib_proof, tree_mechanism
 
 __all__ = [
     "CornerProof",

@@ -25,9 +25,9 @@ import numpy as np
 
 from utmost.channel import Channel, Matrix, Mechanism, align_exact_inputs
 from utmost.channel.channel import matrix_product, trusted_channel
-from utmost.consumer.loss_operations import Exacts, LossLike, loss_rows
+from utmost.consumer.loss_classes import Exacts, LossLike, loss_rows
 from utmost.design.certified_design import reading_names
-from utmost.design.universal.optimality_question import (
+from utmost.design.universal.decision import (
     Counterexample,
     OptimalityQuestion,
     Progress,

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from utmost.errors import InputError, LedgerError
 from utmost.exact import decimal
-from utmost.ledger.compositions.composition import Composition
-from utmost.ledger.costs import ChargeGroup, Part
+from utmost.ledger.costs import ChargeGroup, Composition, Part
 
 if TYPE_CHECKING:
     import numpy as np

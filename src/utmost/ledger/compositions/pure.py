@@ -9,8 +9,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from utmost.ledger.compositions.composition import Composition
-from utmost.ledger.costs import ROW, ChargeGroup, Part
+from utmost.ledger.costs import ROW, ChargeGroup, Composition, Part
 
 if TYPE_CHECKING:
     from utmost.ledger.records import Budget

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from utmost.ledger.compositions.composition import Composition
 from utmost.ledger.compositions.pld import PLD
 from utmost.ledger.compositions.pure import PURE
+from utmost.ledger.costs import Composition
 
 COMPOSITIONS: tuple[Composition, ...] = (  # the first is the default
     PURE,

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from utmost.errors import LedgerError
-from utmost.ledger.stores.store import LOCK_SECONDS, Row, StoreKind
+from utmost.ledger.stores.database import LOCK_SECONDS, Row, StoreKind
 
 if TYPE_CHECKING:
     import psycopg

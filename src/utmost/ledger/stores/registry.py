@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from utmost.errors import InputError
+from utmost.ledger.stores.database import Store, StoreKind
 from utmost.ledger.stores.postgres import POSTGRES
 from utmost.ledger.stores.sqlite import SQLITE
-from utmost.ledger.stores.store import Store, StoreKind
 
 STORES: tuple[StoreKind, ...] = (
     SQLITE,

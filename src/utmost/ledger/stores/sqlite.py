@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from utmost.errors import InputError, LedgerError, UtmostError
-from utmost.ledger.stores.store import DAMAGED_MESSAGE, HOW_TO_OPEN, LOCK_SECONDS, NoLedgerError, Row, StoreKind
+from utmost.ledger.stores.database import DAMAGED_MESSAGE, HOW_TO_OPEN, LOCK_SECONDS, NoLedgerError, Row, StoreKind
 
 if TYPE_CHECKING:
     import sqlite3

@@ -10,7 +10,7 @@ from typing import Any
 
 from utmost.channel import Channel, channel, identity
 from utmost.consumer import priors
-from utmost.continuous.laplace_from_geometric import mixture_spans, post_processing
+from utmost.continuous.laplace_optimality import mixture_spans, post_processing
 from utmost.continuous.pixelation import cell_laplace, grid_geometric
 from utmost.exact import Level, alpha, decimal
 from utmost.papers.fmm21.matrices import paper_level, unit_grid

@@ -12,7 +12,7 @@ from itertools import pairwise
 from utmost.consumer import Consumer, losses, priors
 from utmost.consumer.priors import Prior
 from utmost.continuous import geometric_loss, laplace_factor, laplace_loss
-from utmost.continuous.laplace_from_geometric import (
+from utmost.continuous.laplace_optimality import (
     loss_margin,
     move_margin,
     post_processing,

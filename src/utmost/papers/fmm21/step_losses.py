@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from utmost.consumer import Consumer, losses
 from utmost.consumer.losses import Table
-from utmost.continuous.optimality import Band
+from utmost.continuous.laplace_optimality import Band
 from utmost.continuous.pixelation import PixelGrid
 from utmost.exact import decimal, decimal_above
 from utmost.papers.fmm21.margins import COMPARISON_COLUMNS, compare_with_best, level_with_32nd_roots, trial_priors

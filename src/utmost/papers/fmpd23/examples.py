@@ -9,7 +9,7 @@ from typing import Any
 
 from utmost.channel import Channel, choice, is_private
 from utmost.consumer import losses, priors
-from utmost.consumer.loss_operations import LossLike, lift_loss
+from utmost.consumer.loss_classes import LossLike, lift_loss
 from utmost.design.universal import binary_mechanism, isolating, pulled_back, universally_optimal
 from utmost.exact import Number, alpha
 from utmost.mechanisms.geometric import geometric

@@ -7,8 +7,7 @@ from itertools import combinations, product
 
 from utmost.channel import is_private
 from utmost.consumer import losses, priors
-from utmost.consumer.loss_classes import is_monotone, is_strictly_monotone, is_trivial
-from utmost.consumer.loss_operations import LossLike, lift_loss
+from utmost.consumer.loss_classes import LossLike, is_monotone, is_strictly_monotone, is_trivial, lift_loss
 from utmost.design.universal import (
     binary_mechanism,
     closest_pair,

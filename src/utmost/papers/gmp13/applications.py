@@ -10,8 +10,7 @@ from utmost.exact import Number, decimal, decimal_above, epsilon, power
 from utmost.exact.working_precision import working_precision
 from utmost.papers.items import Claim, Item, LabelledMatrix, Series, Value, claims_item, computed_item
 from utmost.precision import laplace, planar
-from utmost.precision.closeness import BALL_BITS, rational_ball
-from utmost.precision.guarantee import PrecisionGuarantee, implementation
+from utmost.precision.guarantee import BALL_BITS, PrecisionGuarantee, implementation, rational_ball
 from utmost.precision.number_formats import BINARY64
 
 STEP = Fraction(1, 1024)

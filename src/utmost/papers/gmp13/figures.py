@@ -8,15 +8,9 @@ from fractions import Fraction
 
 from utmost.exact import Level, alpha, decimal, nearest_double
 from utmost.papers.items import Claim, Item, LabelledMatrix, Series, Value, claims_item, computed_item
+from utmost.precision.attacks import ideal_cell_mass, largest_ratio, last_digits, rounded_quantile_law, scaled_law
 from utmost.precision.enumeration import Law
 from utmost.precision.number_formats import UniformGenerator, uniform_generator
-from utmost.precision.unsafe_samplers import (
-    ideal_cell_mass,
-    largest_ratio,
-    last_digits,
-    rounded_quantile_law,
-    scaled_law,
-)
 
 DIGITS, DOUBLINGS = 6, 2  # d = 6 and b = 2^2
 SECOND_SECRET = Fraction(7, 32)  # 3·2^−4 + 2^−5

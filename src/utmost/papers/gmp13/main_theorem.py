@@ -8,18 +8,18 @@ from fractions import Fraction
 from utmost.exact import ball, decimal, decimal_above, epsilon, nearest_double
 from utmost.papers.items import Claim, Item, LabelledMatrix, Value, claims_item, computed_item, statement_item
 from utmost.precision import laplace
-from utmost.precision.closeness import closeness_counterexample, is_close
 from utmost.precision.enumeration import BoundViolation, exact_epsilon, printed_bound_violation, wasserstein
-from utmost.precision.guarantee import Implementation, PrecisionGuarantee
+from utmost.precision.guarantee import Implementation, PrecisionGuarantee, closeness_counterexample, is_close
 from utmost.precision.number_formats import (
     BINARY16,
     BINARY64,
+    SUM_METHODS,
     NumberFormat,
     UniformGenerator,
     fixed_point_format,
+    sum_error,
     uniform_generator,
 )
-from utmost.precision.sum_sensitivity import SUM_METHODS, sum_error
 
 MACHINES: tuple[tuple[NumberFormat, UniformGenerator], ...] = (
     (fixed_point_format(8), uniform_generator(2**8)),

@@ -8,10 +8,9 @@ from itertools import combinations
 from typing import Any
 
 from utmost.axioms import parse_bound, predicate, profile, satisfaction, subsampling
-from utmost.axioms.definition import definition_of
+from utmost.axioms.definition import definition_of, parse_relation
 from utmost.axioms.pair_rules import permits
 from utmost.axioms.regions import region
-from utmost.axioms.relation import parse_relation
 from utmost.channel import Channel, channel, identity
 from utmost.exact import Number, alpha
 from utmost.mechanisms import geometric, response
@@ -77,7 +76,7 @@ def definition213() -> Item:
 
 def _profile_chart() -> Any:
     """A profile under a bound that it touches."""
-    from utmost.charts.profile import profile_chart
+    from utmost.charts.definition import profile_chart
 
     response_profile = profile(response(3, alpha("1/2")), (0, 1))
     bound = parse_bound("points:0 1/8,7/20 13/20,7/8 1,1 1")

@@ -19,8 +19,8 @@ from utmost.axioms import (
     row_graphs,
     steepest_path,
 )
+from utmost.axioms.definition import Relation, parse_relation
 from utmost.axioms.dobrushin import least_overlap
-from utmost.axioms.relation import Relation, parse_relation
 from utmost.channel import Channel, channel
 from utmost.exact import Number, alpha
 from utmost.mechanisms import geometric, response

@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 from utmost.axioms import generalize, maximally_general, row_graphs
+from utmost.axioms.definition import relation_from_pairs, relation_from_space
 from utmost.axioms.generality import at_least_as_general
-from utmost.axioms.relation import relation_from_pairs, relation_from_space
 from utmost.channel import Channel, channel
 from utmost.exact import Level, alpha
 from utmost.mechanisms import geometric, response

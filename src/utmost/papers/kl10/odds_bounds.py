@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from utmost.axioms import Curve, curve_from_points, parse_bound, profile
-from utmost.axioms.posterior_odds import Odds, odds_bounds, odds_tails
+from utmost.axioms.likelihood_ratio import Odds, odds_bounds, odds_tails
 from utmost.channel import Channel, channel
 from utmost.exact import Level, alpha
 from utmost.mechanisms import geometric, response

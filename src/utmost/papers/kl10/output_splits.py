@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import product
 
 from utmost.axioms import privacy_constraints, row_graph, row_graphs, split_output
-from utmost.axioms.relation import parse_relation
+from utmost.axioms.definition import parse_relation
 from utmost.mechanisms import geometric
 from utmost.papers.items import Claim, Item, LabelledMatrix, claims_item, matrix_item
 from utmost.papers.kl10.graphs import half

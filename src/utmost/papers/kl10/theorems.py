@@ -77,7 +77,7 @@ def _mixture_matrices(failure: Mixture) -> list[tuple[str, Channel]]:
 
 def _region_chart(rule: Predicate) -> Any:
     """What the predicate allows, and the point that is missing."""
-    from utmost.axioms.region_outline import region_outline
+    from utmost.axioms.pair_rules import region_outline
     from utmost.charts import definition
 
     shape, convexity_gap = region_outline(AllowedPairs(rule)), soundness(rule).gap

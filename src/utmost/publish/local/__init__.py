@@ -7,10 +7,15 @@ the note, `recover_frequencies` the shares of values and `read_locations` the be
 from utmost.publish.local.categories import CategoryMechanism
 from utmost.publish.local.coordinates import DegreeCoordinates, PlaneCoordinates
 from utmost.publish.local.execute import obfuscate
-from utmost.publish.local.frequencies import Frequencies, estimate_frequencies, recover_frequencies
-from utmost.publish.local.location_estimates import LocationReading, read_locations
 from utmost.publish.local.locations import LocationMechanism
 from utmost.publish.local.metadata import TableMetadata, read_metadata
+from utmost.publish.local.recovery import (
+    Frequencies,
+    LocationReading,
+    estimate_frequencies,
+    read_locations,
+    recover_frequencies,
+)
 from utmost.publish.local.remap import LocationPrior, deconvolve, remap_reports, weighted_grid
 
 __all__ = [

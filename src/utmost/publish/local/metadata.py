@@ -14,9 +14,8 @@ from typing import Any
 
 from utmost.errors import InputError
 from utmost.exact import Level, alpha, epsilon, number
-from utmost.exact.field_reader import Fields
 from utmost.exact.files import check_no_named_pipe
-from utmost.exact.plain_text import check_plain_text
+from utmost.exact.input_text import Fields, check_plain_text
 from utmost.publish.local.categories import CategoryMechanism
 from utmost.publish.local.coordinates import (
     METRES_PER_DEGREE,

@@ -12,12 +12,9 @@ from fractions import Fraction
 
 from utmost.errors import InputError
 from utmost.exact import plain_decimal
-from utmost.publish.reading import lattice_reading, point_selection, ratio_reading
-from utmost.publish.reading.estimates import Estimate
-from utmost.publish.reading.point_selection import PointChoice
-from utmost.publish.reading.prior_axis import AxisRequest
-from utmost.publish.reading.reader import Floats, Reader
-from utmost.publish.reading.unbiased_estimates import unbiased_total
+from utmost.publish.reading import number_readings, prior_points
+from utmost.publish.reading.estimates import Estimate, Floats, Reader, unbiased_total
+from utmost.publish.reading.prior_points import AxisRequest, PointChoice
 from utmost.publish.release_model import Answer
 from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
 from utmost.queries.answer_mechanisms.mechanism import AnswerMechanism
@@ -80,7 +77,7 @@ class LatticeAnswers(AnswerReading):
     def select_points(self, answer: Answer, cell: str | None, shape: PriorShape) -> PointChoice:
         """Every lattice number there is, or some of them."""
         numbers, _ = released_numbers(answer, cell)
-        return point_selection.lattice_points(
+        return prior_points.lattice_points(
             lattice_of(answer), answer.query, numbers, shape.axis_request, shape.weight_count, shape.is_uniform
         )
 
@@ -88,7 +85,7 @@ class LatticeAnswers(AnswerReading):
         """A reading for each number; the unbiased total of all cells."""
         mechanism = lattice_of(answer)
         numbers, names = released_numbers(answer, cell)
-        lattice = lattice_reading.read_lattice(reader, mechanism, numbers, effort)
+        lattice = number_readings.read_lattice(reader, mechanism, numbers, effort)
         total = unbiased_total(mechanism, numbers) if names and cell is None else None
         before = None if reader.is_partial else lattice.before
         remark = _points_remark(reader, mechanism.noise_scale(answer.details))
@@ -99,7 +96,7 @@ class LatticeAnswers(AnswerReading):
         """That of the number of one cell."""
         mechanism = lattice_of(estimate.answer)
         number = mechanism.number(Fraction(estimate.readings[cell_index].value))
-        return lattice_reading.lattice_likelihood(reader.axis, mechanism, number)
+        return number_readings.lattice_likelihood(reader.axis, mechanism, number)
 
 
 class RatioAnswers(AnswerReading):
@@ -110,7 +107,7 @@ class RatioAnswers(AnswerReading):
         _refuse_cell(answer, cell)
         assert isinstance(answer.query, NumberQuery)
         mechanism, parts = _ratio_of(answer), drawn_parts(answer.details)
-        return point_selection.ratio_points(
+        return prior_points.ratio_points(
             mechanism, answer.query.grid, parts, shape.axis_request, shape.weight_count, shape.is_uniform
         )
 
@@ -118,14 +115,14 @@ class RatioAnswers(AnswerReading):
         """The reading of the mean, given both numbers."""
         assert not isinstance(answer.value, tuple)
         mechanism, parts = _ratio_of(answer), drawn_parts(answer.details)
-        reading = ratio_reading.read_ratio(reader, mechanism, parts, answer.value)
+        reading = number_readings.read_ratio(reader, mechanism, parts, answer.value)
         remark = _points_remark(reader, mechanism.total.unit / mechanism.total.epsilon / max(parts[1], 1))
         return Estimate(answer, reader, (reading,), None, answer.optimal, f"{FLAT_ROWS_REMARK} {remark}".rstrip())
 
     def log_likelihood(self, estimate: Estimate, reader: Reader, cell_index: int) -> Floats:
         """That of both numbers, summed over the numbers of rows."""
         parts = drawn_parts(estimate.answer.details)
-        return ratio_reading.ratio_likelihood(reader, _ratio_of(estimate.answer), parts)
+        return number_readings.ratio_likelihood(reader, _ratio_of(estimate.answer), parts)
 
 
 READINGS: dict[type[AnswerMechanism], AnswerReading] = {
@@ -193,7 +190,7 @@ def optimality_claim(answer: Answer, reader: Reader) -> str:
     """
     if answer.optimal.startswith("none"):
         return answer.optimal
-    if not lattice_reading.on_lattice(reader.axis, lattice_of(answer)):
+    if not number_readings.on_lattice(reader.axis, lattice_of(answer)):
         return OWN_POINTS_CLAIM
     if not reader.loss.monotone:
         return NOT_MONOTONE_CLAIM

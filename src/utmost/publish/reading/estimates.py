@@ -1,16 +1,71 @@
-"""The result of an estimate: the best reading of each released number, and how good it is."""
+"""A reader, the best reading of each released number, and readings that are right on average."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
 
-from utmost.consumer.counts import Readings
-from utmost.exact import Number
+import numpy as np
+import numpy.typing as npt
+
+from utmost.consumer.counts import Readings, reading_rules
+from utmost.consumer.losses import Loss
+from utmost.consumer.priors import Prior
+from utmost.errors import InputError
+from utmost.exact import Level, Number
+from utmost.exact import epsilon as level_of
 from utmost.notebook import report_html
-from utmost.publish.reading.prior_axis import Axis
-from utmost.publish.reading.reader import Floats, Reader, Value
+from utmost.publish.reading.prior_points import Axis
 from utmost.publish.release_model import Answer
+from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+Value: TypeAlias = int | Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A prior over the points of an axis, a loss, and how much of the posterior an interval must hold.
+
+    `is_partial`: the points are those around the answer only, of a uniform prior over more.
+    """
+
+    axis: Axis
+    prior: Prior
+    loss: Loss
+    coverage: float
+    is_partial: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the coverage and the size of a loss given entry by entry."""
+        if not 0 < self.coverage < 1:
+            raise InputError(f"coverage must be strictly between 0 and 1, got {self.coverage}", "coverage")
+        self.loss.check(self.axis.size)
+
+    @property
+    def scale(self) -> float:
+        """What a step between the points costs: losses of distances are in the value's unit, others have none."""
+        return self.loss.scale(float(self.axis.step))
+
+    def value(self, position: int) -> Value:
+        """The value at a position among the reader's points: a whole number where all of them are."""
+        number = self.axis.value(position)
+        return int(number) if self.axis.step.denominator == self.axis.first.denominator == 1 else number
+
+    def after(self, likelihood: Floats) -> Floats:
+        """The posterior, from the logarithms of a likelihood known up to a factor."""
+        scores = self.prior.logs() + likelihood
+        weights = np.exp(scores - scores.max())
+        return np.asarray(weights / weights.sum())
+
+    def best(self, posterior: Floats, face: int) -> tuple[tuple[int, int, int], tuple[float, float]]:
+        """The positions of the best reading and of the interval's ends; the losses of that reading and of `face`."""
+        position, loss = reading_rules.best_reading(posterior, self.loss)
+        face_loss = float(posterior @ self.loss.array(np.arange(len(posterior)), face))
+        return (position, *reading_rules.credible_interval(posterior, self.coverage)), (loss, face_loss)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,3 +186,61 @@ class Estimate:
 def _reading_line(reading: Reading) -> str:
     interval_text = "" if reading.interval is None else f", from {reading.interval[0]} to {reading.interval[1]}"
     return f"released {reading.value}, best read as {reading.estimate}{interval_text}"
+
+
+def mean_overshoot(level: Level) -> Number:
+    """α/(1−α): how far past an absorbing end the untruncated answer lies on average, given that it passed or met it.
+
+    >>> from utmost.exact import alpha
+    >>> mean_overshoot(alpha("1/2"))
+    Fraction(1, 1)
+    """
+    return level.alpha / (1 - level.alpha)
+
+
+def unbiased_number(number: int, low: int | None, high: int | None, level: Level) -> Number:
+    """The unbiased reading of a lattice number: itself, low − α/(1−α) at the low end, high + α/(1−α) at the high one.
+
+    Let Z = x + Δ be the answer before truncation and low ≤ x ≤ high. Given Z ≤ low the distance low − Z is k ≥ 0 with
+    probability ∝ α^(x − low + k), that is ∝ α^k: it does not depend on x, and its mean is Σ k·α^k / Σ α^k = α/(1−α).
+    Likewise above. So this reading is E[Z | published answer] for every x, and its mean is E[Z] = x. ∎ Where the two
+    ends are one, the number is known and is its own reading.
+
+    >>> from utmost.exact import alpha
+    >>> [unbiased_number(y, 0, 2, alpha("1/2")) for y in range(3)]
+    [Fraction(-1, 1), Fraction(1, 1), Fraction(3, 1)]
+    """
+    if low == high and low is not None:
+        return Fraction(number)
+    if low is not None and number <= low:
+        return low - mean_overshoot(level)
+    if high is not None and number >= high:
+        return high + mean_overshoot(level)
+    return Fraction(number)
+
+
+def unbiased_estimate(mechanism: LatticeMechanism, number: int) -> Number:
+    """The same in the value's own unit, exact: irrational at an end that absorbs, the value itself elsewhere."""
+    if number not in (mechanism.low, mechanism.high):
+        return mechanism.value(number)
+    return mechanism.origin + mechanism.unit * unbiased_number(
+        number, mechanism.low, mechanism.high, level_of(mechanism.epsilon)
+    )
+
+
+def unbiased_total(mechanism: LatticeMechanism, numbers: Sequence[int]) -> tuple[Number, float]:
+    """The unbiased total of cells with independent noise, and a bound on its standard error.
+
+    A conditional mean varies no more than what it is the mean of, so each cell adds at most Var Δ = 2α/(1−α)².
+    """
+    level = level_of(mechanism.epsilon)
+    net_ends = (
+        0
+        if mechanism.low == mechanism.high
+        else sum(n == mechanism.high for n in numbers) - sum(n == mechanism.low for n in numbers)
+    )
+    total = len(numbers) * mechanism.origin + mechanism.unit * (
+        sum(numbers) + (net_ends * mean_overshoot(level) if net_ends else Fraction(0))
+    )
+    deviation = math.sqrt(len(numbers) / 2) / math.sinh(level.epsilon / 2)
+    return total, float(mechanism.unit) * deviation

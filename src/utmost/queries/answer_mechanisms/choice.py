@@ -26,7 +26,7 @@ from utmost.queries.answer_mechanisms.mechanism import (
 if TYPE_CHECKING:
     from flint import arb
 
-    from utmost.exact.field_reader import Fields
+    from utmost.exact.input_text import Fields
 
 MAX_CANDIDATES = 10**6  # that a reader computes with
 RANK_SUFFIX = " rows"

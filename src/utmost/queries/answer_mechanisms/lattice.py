@@ -42,7 +42,7 @@ from utmost.queries.answer_mechanisms.mechanism import (
 if TYPE_CHECKING:
     from flint import arb
 
-    from utmost.exact.field_reader import Fields
+    from utmost.exact.input_text import Fields
 
 MIN_UNIT, MAX_UNIT = Fraction(1, 10**60), Fraction(10**60)  # of a lattice that a reader computes with
 MAX_LATTICE_NUMBER = 10**60

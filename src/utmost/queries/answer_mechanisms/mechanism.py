@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 if TYPE_CHECKING:
     from flint import arb
 
-    from utmost.exact.field_reader import Fields
+    from utmost.exact.input_text import Fields
     from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
 
 AnswerValue = int | Fraction | tuple[int | Fraction, ...]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from utmost.data.grid import Grid
-    from utmost.exact.field_reader import Fields
+    from utmost.exact.input_text import Fields
 
 LAPLACE_LIMIT_EPSILON = 0.02  # an ε of the rows below which their noise is taken for Laplace's
 TWO_LAPLACE_HALF_WIDTH = (

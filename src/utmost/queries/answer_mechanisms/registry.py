@@ -11,7 +11,7 @@ from utmost.queries.answer_mechanisms.mechanism import AnswerMechanism
 from utmost.queries.answer_mechanisms.ratio import RatioMechanism
 
 if TYPE_CHECKING:
-    from utmost.exact.field_reader import Fields
+    from utmost.exact.input_text import Fields
 
 ANSWER_MECHANISMS: dict[str, type[AnswerMechanism]] = {
     LatticeMechanism.name: LatticeMechanism,

@@ -10,17 +10,16 @@ from pydantic import BaseModel, Field
 from utmost.consumer.priors import Prior
 from utmost.publish.release_model import Answer, Release
 from utmost.studio import data_folder
-from utmost.studio.compute import ComputeDep
-from utmost.studio.consumer import editors, release_store, response_models
+from utmost.studio.background import ComputeDep
+from utmost.studio.consumer import forms, release_store, results
 from utmost.studio.consumer.forms import ReadingForm, errors_for_form
 from utmost.studio.consumer.release_store import ReleaseOwner
-from utmost.studio.consumer.response_models import OverallLosses, ReadingResult
-from utmost.studio.consumer.tailored_mechanism import TailoredMechanism, tailor_mechanism
+from utmost.studio.consumer.results import OverallLosses, ReadingResult, TailoredMechanism, tailor_mechanism
 from utmost.studio.data_folder import ReleaseFile
-from utmost.studio.form_errors import errors_for_field
-from utmost.studio.sessions import Visitor
+from utmost.studio.forms import errors_for_field
 from utmost.studio.settings import Settings
 from utmost.studio.state import SettingsDep, VisitorDep
+from utmost.studio.visitors import Visitor
 
 MAX_LISTED_CELLS = 500  # cells whose names are listed
 
@@ -161,7 +160,7 @@ def read_answer(
     """The reading that a form asks for."""
     answer, form, prior = prepare_reading(settings, visitor, owner, name, form)
     with errors_for_form():
-        return response_models.read_answer(answer, file_name(owner, name), form, prior)
+        return results.read_answer(answer, file_name(owner, name), form, prior)
 
 
 @api.get("/{shelf_name}/{name}/over")
@@ -182,7 +181,7 @@ def _overall_losses(
 ) -> OverallLosses:
     answer, form, prior = prepare_reading(settings, visitor, owner, name, form)
     with errors_for_form():
-        return response_models.overall_losses(answer, form, prior)
+        return results.overall_losses(answer, form, prior)
 
 
 @api.get("/{shelf_name}/{name}/tailored")
@@ -243,7 +242,7 @@ def prepare_reading(
     release = release_store.open_release(settings, visitor, owner, name)
     with errors_for_field("query"):
         answer = release[form.query] if form.query else release.answers[0]
-    form = editors.complete_form(form, answer)
+    form = forms.complete_form(form, answer)
     if form.prior == "file":
         return answer, form, release_store.uploaded_prior(settings, visitor, form.value("kept"))
     return answer, form, release_store.parse_weights(form.value("weights")) if form.prior == "weights" else None

@@ -13,9 +13,9 @@ import altair as alt
 import numpy as np
 import numpy.typing as npt
 
-from utmost.charts import reading as pictures
+from utmost.charts import curves as pictures
+from utmost.charts.curves import ReadingData
 from utmost.charts.export import VALUE_FORMAT
-from utmost.charts.reading import ReadingData
 from utmost.consumer.losses import Loss
 from utmost.publish.reading import Estimate
 from utmost.reports.estimate import ShownReading

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from utmost.consumer import priors
-from utmost.consumer.files import json_list
+from utmost.consumer.family import json_list
 from utmost.consumer.priors import Explicit
 from utmost.errors import InputError
 from utmost.publish import release_file
@@ -23,9 +23,9 @@ from utmost.publish.release_file import ReservedFile
 from utmost.publish.release_model import Release
 from utmost.studio import data_folder
 from utmost.studio.consumer.forms import parse_number
-from utmost.studio.form_errors import errors_for_field
-from utmost.studio.sessions import Visitor
+from utmost.studio.forms import errors_for_field
 from utmost.studio.settings import Settings, private_folder
+from utmost.studio.visitors import Visitor
 
 ReleaseOwner: TypeAlias = Literal["releases", "uploads"]
 

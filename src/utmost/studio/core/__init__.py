@@ -1,14 +1,14 @@
 """Pages that belong to no role: the first one, jobs, login, health, the description of the API."""
 
-from utmost.studio.core import api_reference, health, home, job_pages, login
+from utmost.studio.core import health, pages
 
 routers = (
-    home.pages,
-    home.api,
-    job_pages.job_pages,
-    job_pages.job_api,
-    login.login_pages,
-    login.login_api,
-    api_reference.reference_pages,
+    pages.pages,
+    pages.api,
+    pages.job_pages,
+    pages.job_api,
+    pages.login_pages,
+    pages.login_api,
+    pages.reference_pages,
     health.router,
 )

@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from utmost import __version__
 from utmost.errors import InputError, LedgerError
-from utmost.studio.form_errors import Refusal
+from utmost.studio.forms import Refusal
 from utmost.studio.settings import Settings
 from utmost.studio.state import StateDep
 

@@ -10,22 +10,22 @@ from fastapi.responses import FileResponse, HTMLResponse, PlainTextResponse, Red
 from starlette.requests import Request
 from starlette.responses import Response
 
-from utmost.data.column_kinds import ColumnKind
+from utmost.data.engines.schema import ColumnKind
 from utmost.errors import InputError
 from utmost.publish import plans
 from utmost.queries import registry
 from utmost.studio import data_folder
 from utmost.studio.curator import api, budgets, draft_preview, plan_builder, tables
+from utmost.studio.curator.api import FormPairs, PostedForm, SpendingDep, offer_owner
 from utmost.studio.curator.budgets import NewBudget
-from utmost.studio.curator.dependencies import FormPairs, PostedForm, SpendingDep, offer_owner
 from utmost.studio.curator.forms import MAX_QUERIES, PlanDraft, QueryDraft, parse_form
 from utmost.studio.curator.release_offers import AcceptedOffer
 from utmost.studio.curator.spending import SpendingService
-from utmost.studio.form_errors import Problem, Refusal, problem_from_error
+from utmost.studio.forms import Problem, Refusal, problem_from_error
 from utmost.studio.rendering import render_page
-from utmost.studio.sessions import Visitor
 from utmost.studio.settings import Settings
 from utmost.studio.state import SettingsDep, VisitorDep
+from utmost.studio.visitors import Visitor
 
 FIRST_QUERY = QueryDraft(name="first count", epsilon="0.1")
 NO_BUDGET = Problem(field="budget", message="budget must be chosen: it is what the release is charged to")

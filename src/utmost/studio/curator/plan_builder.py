@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
 
-from utmost.data.column_kinds import ColumnKind
+from utmost.data.engines.schema import ColumnKind
 from utmost.data.sources import Source
 from utmost.data.table import Table
 from utmost.errors import BudgetError, InputError
@@ -19,9 +19,9 @@ from utmost.exact import integer
 from utmost.publish import plans
 from utmost.publish.plans import DEFAULT_LEDGER, Plan
 from utmost.queries import registry
-from utmost.studio.curator import key_parser, tables
+from utmost.studio.curator import forms, tables
 from utmost.studio.curator.forms import KeyColumn, PlanDraft, QueryDraft
-from utmost.studio.form_errors import Problem, errors_for_field, one_line
+from utmost.studio.forms import Problem, errors_for_field, one_line
 from utmost.studio.settings import Settings
 
 PLAN_FIELDS = {
@@ -190,7 +190,7 @@ def _part_value(draft: PlanDraft, table: Table) -> Any:
     with errors_for_field("part_column"):
         kind = _column_kind(table, draft.part_column)
     with errors_for_field("part_equals"):
-        values = key_parser.parse_keys(draft.part_equals, kind, "part")
+        values = forms.parse_keys(draft.part_equals, kind, "part")
         if len(values) != 1:
             raise InputError(f"part must be one value, got {len(values)}", "part", "name the value that its rows have")
         return values[0]
@@ -216,7 +216,7 @@ def _query_fields(query: QueryDraft, table: Table) -> dict[str, Any]:
 
 def _key_values(keys: Sequence[KeyColumn], field: str, table: Table) -> dict[str, Any]:
     """The public values of each column."""
-    return {key.column: key_parser.parse_keys(key.values, _column_kind(table, key.column), field) for key in keys}
+    return {key.column: forms.parse_keys(key.values, _column_kind(table, key.column), field) for key in keys}
 
 
 def _keep_used_columns(plan: Plan, table: Table) -> Plan:

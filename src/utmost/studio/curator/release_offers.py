@@ -17,8 +17,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from utmost.publish import plans, release_file
-from utmost.studio.form_errors import Refusal
-from utmost.studio.number_format import FormattedNumber
+from utmost.studio.forms import Refusal
+from utmost.studio.rendering import FormattedNumber
 
 KEY_PATTERN = re.compile(r"[A-Za-z0-9_-]{43}")
 MAX_OFFERS = 500  # offers that are kept

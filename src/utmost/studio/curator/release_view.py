@@ -20,8 +20,8 @@ from utmost.reports.numbers import at_most, quantity
 from utmost.reports.release import VALUE_DIGITS, error_remarks
 from utmost.studio import charts, data_folder
 from utmost.studio.charts import Chart, VegaSpec
-from utmost.studio.form_errors import errors_for_field
-from utmost.studio.number_format import FormattedNumber
+from utmost.studio.forms import errors_for_field
+from utmost.studio.rendering import FormattedNumber
 from utmost.studio.settings import Settings
 
 MAX_BARS = 60

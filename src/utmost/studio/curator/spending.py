@@ -25,11 +25,11 @@ from utmost.reports.preview import describe, part_remarks, plan_remarks, shown_e
 from utmost.studio.curator import plan_builder
 from utmost.studio.curator.release_offers import AcceptedOffer, Offer, OfferedQuery, Offers, Outcome, StartedRun
 from utmost.studio.data_folder import RELEASE_SUFFIX
-from utmost.studio.form_errors import Refusal
-from utmost.studio.metrics import Metrics
-from utmost.studio.number_format import FormattedNumber
-from utmost.studio.sessions import random_token
+from utmost.studio.forms import Refusal
+from utmost.studio.rendering import FormattedNumber
 from utmost.studio.settings import Settings, private_folder
+from utmost.studio.state import Metrics
+from utmost.studio.visitors import random_token
 
 SLUG_SEPARATOR = re.compile(r"[^a-z0-9]+")
 MAX_CONCURRENT_RELEASES = 4  # releases that are made at a time

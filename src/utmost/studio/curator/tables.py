@@ -15,17 +15,16 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from utmost.data.column_kinds import ColumnKind, column_kind
 from utmost.data.engines import registry
 from utmost.data.engines.csv_types import suggest_kinds
+from utmost.data.engines.schema import ColumnKind, column_kind
 from utmost.data.selection import PrivacyUnit
-from utmost.data.sources import SAMPLE_FILES, Source, list_tables, open_table
-from utmost.data.table_schema import TableSchema, declared_types
+from utmost.data.sources import SAMPLE_FILES, Source, TableSchema, declared_types, list_tables, open_table
 from utmost.errors import InputError, UtmostError
 from utmost.studio import data_folder
 from utmost.studio.background import ThreadGroup
 from utmost.studio.curator.forms import MAX_COLUMNS
-from utmost.studio.form_errors import errors_for_field
+from utmost.studio.forms import errors_for_field
 from utmost.studio.settings import Settings
 
 CACHED_TABLES = 64  # tables whose columns are remembered

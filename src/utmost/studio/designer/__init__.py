@@ -1,5 +1,5 @@
 """The designer: pages, their JSON twins and pictures."""
 
-from utmost.studio.designer import chart_api, pages
+from utmost.studio.designer import charts, pages
 
-routers = (pages.pages, pages.api, chart_api.api)
+routers = (pages.pages, pages.api, charts.api)

@@ -1,18 +1,30 @@
-"""The designer's pictures: the mechanism, the trade-off over ε, the simplex of three secrets."""
+"""The designer's pictures and their JSON: the mechanism, the trade-off over ε, the simplex of three secrets."""
 
 from __future__ import annotations
 
 from functools import cache
 from typing import TYPE_CHECKING
 
+from fastapi import APIRouter
+
 from utmost import charts
 from utmost.errors import InputError
 from utmost.exact import number
 from utmost.reports.numbers import quantity
+from utmost.studio.background import ComputeDep
 from utmost.studio.charts import Chart, VegaSpec, chart_from_altair, chart_spec, make_chart
-from utmost.studio.designer.best_mechanism import BestMechanism, ChannelMatrix, quick_mechanism
-from utmost.studio.designer.comparison import trade_off_curve
-from utmost.studio.designer.forms import DesignQuestion
+from utmost.studio.designer.forms import DesignForm, DesignQuestion
+from utmost.studio.designer.pages import JobId
+from utmost.studio.designer.results import (
+    BestMechanism,
+    ChannelMatrix,
+    UsualMechanism,
+    quick_mechanism,
+    trade_off_curve,
+    usual_mechanisms,
+)
+from utmost.studio.forms import Refusal
+from utmost.studio.state import StateDep, VisitorDep
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +32,7 @@ if TYPE_CHECKING:
     from utmost.channel import Channel
     from utmost.exact import Level
     from utmost.spaces import Space
-    from utmost.studio.designer.comparison import TradeOffPoint
+    from utmost.studio.designer.results import TradeOffPoint
 
 
 def draw_mechanism(question: DesignQuestion, mechanism: ChannelMatrix) -> Chart:
@@ -77,3 +89,43 @@ def simplex_chart(channel: Channel, points: Space, level: Level) -> Chart:
     """Three secrets: the region of posteriors that privacy leaves under a uniform prior, and the mechanism's own."""
     caption = "Shaded: every posterior that any private mechanism can leave, under a uniform prior. Dots: this one's."
     return chart_from_altair(charts.region_chart(points, level, channel, ""), caption, wide=False)
+
+
+api = APIRouter(prefix="/api/designer", tags=["designer"])
+
+
+@api.get("/best")
+def best(question: DesignForm, compute: ComputeDep) -> BestMechanism:
+    """The best mechanism for a question that is small enough to be answered at once, certified."""
+    return compute(quick_mechanism, question)
+
+
+@api.get("/rivals", name="compared")
+def compare_usual_mechanisms(question: DesignForm, compute: ComputeDep) -> list[UsualMechanism]:
+    """The usual mechanisms of the same level, each with this consumer's best remap."""
+    return compute(usual_mechanisms, question, best(question, compute).loss.exact)
+
+
+@api.get("/mechanism")
+def mechanism(
+    question: DesignForm, compute: ComputeDep, state: StateDep, visitor: VisitorDep, job: JobId = ""
+) -> Chart:
+    """The best mechanism as a heat map, or as maps on a grid."""
+    if not job:
+        return compute(draw_mechanism, question, best(question, compute).mechanism)
+    result = state.jobs.find(visitor.name, job).result
+    if result is None:
+        raise Refusal(409, "job must be done before its mechanism can be drawn: wait for it")
+    return compute(draw_mechanism, question, BestMechanism(**result).mechanism)
+
+
+@api.get("/curve")
+def curve(question: DesignForm, compute: ComputeDep) -> Chart:
+    """The least expected loss over ε, with your level on it."""
+    return compute(draw_trade_off, question, best(question, compute))
+
+
+@api.get("/simplex")
+def simplex(question: DesignForm, compute: ComputeDep) -> Chart:
+    """Three secrets: the posteriors that privacy allows, and those of the best mechanism."""
+    return compute(draw_simplex, question)

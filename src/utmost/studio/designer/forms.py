@@ -15,8 +15,8 @@ from utmost.consumer.priors import PRIORS
 from utmost.design.optimal import is_line
 from utmost.errors import InputError
 from utmost.spaces.registry import forms as space_forms
-from utmost.studio import input_parser
-from utmost.studio.form_errors import errors_for_field
+from utmost.studio import forms
+from utmost.studio.forms import errors_for_field
 
 if TYPE_CHECKING:
     from utmost.exact import Level
@@ -43,7 +43,7 @@ class DesignQuestion:
 
     def points(self) -> Space:
         """The secrets; at most 400, since a mechanism has a row and a column for each."""
-        space = input_parser.parse_space(self.space)
+        space = forms.parse_space(self.space)
         if len(space) > MAX_SPACE_POINTS:
             raise InputError(
                 f"space must have at most {MAX_SPACE_POINTS} secrets here, got {len(space)}: take fewer", "space"
@@ -61,7 +61,7 @@ class DesignQuestion:
     def consumer(self) -> Consumer:
         """The consumer over the secrets' distances."""
         points = self.points()
-        prior, loss = input_parser.parse_prior(self.prior, len(points)), input_parser.parse_loss(self.loss)
+        prior, loss = forms.parse_prior(self.prior, len(points)), forms.parse_loss(self.loss)
         with errors_for_field("loss"):
             return Consumer(prior, losses.over(loss, points), points.labels)
 

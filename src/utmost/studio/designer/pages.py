@@ -13,11 +13,8 @@ from utmost.consumer.losses import LOSSES
 from utmost.consumer.priors import PRIORS
 from utmost.errors import InputError
 from utmost.spaces.registry import forms as space_forms
-from utmost.studio.compute import ComputeDep, VisitorCompute
-from utmost.studio.designer.best_mechanism import BestMechanism, quick_mechanism
-from utmost.studio.designer.comparison import usual_mechanisms
+from utmost.studio.background import ComputeDep, VisitorCompute
 from utmost.studio.designer.forms import QUESTION_FIELDS, DesignForm, DesignQuestion, design_question, question_size
-from utmost.studio.designer.privacy_type import TypeCapacity, TypeMembers, check_type, type_capacity
 from utmost.studio.designer.refinement import (
     MAX_TABLE_CHARS,
     RefinementResult,
@@ -26,11 +23,20 @@ from utmost.studio.designer.refinement import (
     compare_quickly,
     is_quick,
 )
-from utmost.studio.form_errors import problem_from_error
+from utmost.studio.designer.results import (
+    BestMechanism,
+    TypeCapacity,
+    TypeMembers,
+    check_type,
+    quick_mechanism,
+    type_capacity,
+    usual_mechanisms,
+)
+from utmost.studio.forms import problem_from_error
 from utmost.studio.jobs import Job
 from utmost.studio.rendering import render_page
-from utmost.studio.sessions import Visitor
 from utmost.studio.state import AppState, StateDep, VisitorDep
+from utmost.studio.visitors import Visitor
 
 pages = APIRouter(include_in_schema=False, prefix="/designer")
 api = APIRouter(prefix="/api/designer", tags=["designer"])

@@ -14,8 +14,8 @@ from utmost.mechanisms import registry
 from utmost.qif.refinement import compare
 from utmost.reports import Table, quantity
 from utmost.reports.refinement import ChannelNames, describe, loss_table, witness_loss
-from utmost.studio.designer.best_mechanism import ChannelMatrix
-from utmost.studio.form_errors import errors_for_field
+from utmost.studio.designer.results import ChannelMatrix
+from utmost.studio.forms import errors_for_field
 
 if TYPE_CHECKING:
     from utmost.channel import Channel

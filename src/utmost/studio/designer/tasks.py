@@ -7,9 +7,9 @@ from typing import Any
 
 from utmost import polytopes
 from utmost.exact import decimal_above, decimal_below
-from utmost.studio.designer.best_mechanism import ChannelMatrix, best_mechanism
 from utmost.studio.designer.forms import DesignQuestion
 from utmost.studio.designer.refinement import compare_mechanisms
+from utmost.studio.designer.results import ChannelMatrix, best_mechanism
 from utmost.studio.job_worker import ProgressReport
 
 MAX_LISTED = 50  # vertices and kernel mechanisms that are kept of all that are counted

@@ -12,12 +12,12 @@ from starlette.requests import Request
 
 from utmost.papers import KEYS, SOURCE_TEXT
 from utmost.studio.charts import Chart
-from utmost.studio.form_errors import Refusal
+from utmost.studio.forms import Refusal
 from utmost.studio.jobs import Job
-from utmost.studio.papers import report_cache
+from utmost.studio.papers import tasks
 from utmost.studio.rendering import render_page
-from utmost.studio.sessions import Visitor
 from utmost.studio.state import AppState, SettingsDep, StateDep, VisitorDep
+from utmost.studio.visitors import Visitor
 
 pages = APIRouter(include_in_schema=False, prefix="/papers")
 api = APIRouter(prefix="/api/papers", tags=["papers"])
@@ -52,7 +52,7 @@ def overview_page(request: Request, settings: SettingsDep) -> HTMLResponse:
 @pages.get("/{key}")
 def paper_page(request: Request, key: Key, settings: SettingsDep) -> HTMLResponse:
     """One paper: its report, or the button that computes it."""
-    report = report_cache.read_report(report_cache.report_path(settings.state_folder, key))
+    report = tasks.read_report(tasks.report_path(settings.state_folder, key))
     return render_page(
         request,
         "papers/paper.html",
@@ -77,9 +77,9 @@ def overview(settings: SettingsDep) -> Overview:
 
 
 @api.get("/{key}")
-def paper(key: Key, settings: SettingsDep) -> report_cache.Report:
+def paper(key: Key, settings: SettingsDep) -> tasks.Report:
     """A paper's tables, published beside computed, with its errata; compute it first."""
-    report = report_cache.read_report(report_cache.report_path(settings.state_folder, key))
+    report = tasks.read_report(tasks.report_path(settings.state_folder, key))
     if report is None:
         raise Refusal(404, f"{key} has not been computed here yet: post to /api/papers/{key}/compute first")
     return report
@@ -94,20 +94,20 @@ def compute(key: Key, state: StateDep, visitor: VisitorDep) -> Job:
 @api.get("/{key}/figures/{number}")
 def figure(key: Key, number: Number, settings: SettingsDep) -> Chart:
     """The picture of one item of a paper."""
-    chart = report_cache.item_chart(report_cache.report_path(settings.state_folder, key), number)
+    chart = tasks.item_chart(tasks.report_path(settings.state_folder, key), number)
     if chart is None:
         raise Refusal(404, "number must be that of an item with a picture, got another: see the report")
     return chart
 
 
 def _begin_job(key: str, state: AppState, visitor: Visitor) -> Job:
-    arguments = {"key": key, "place": str(report_cache.report_path(state.settings.state_folder, key))}
+    arguments = {"key": key, "place": str(tasks.report_path(state.settings.state_folder, key))}
     work = "utmost.studio.papers.tasks:compute"
     return state.jobs.begin(visitor.name, f"{key}, computed again", work, arguments, page=f"/papers/{key}")
 
 
 def _paper_summary(settings: SettingsDep, key: str, title: str) -> Paper:
-    report = report_cache.read_report(report_cache.report_path(settings.state_folder, key))
+    report = tasks.read_report(tasks.report_path(settings.state_folder, key))
     if report is None:
         return Paper(key=key, title=title, computed=False, agree=None, compared=None, errata=None)
     agree, compared = report.score

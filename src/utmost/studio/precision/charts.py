@@ -7,8 +7,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
-from utmost.precision.enumeration import Law
-from utmost.precision.supports import Supports, disclosure_probability
+from utmost.precision.enumeration import Law, Supports, disclosure_probability
 from utmost.reports.numbers import quantity
 from utmost.studio.charts import Chart, VegaSpec, chart_spec, make_chart
 

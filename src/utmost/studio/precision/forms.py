@@ -1,4 +1,4 @@
-"""The precision form and its results: ε′ over the rounding step, and two supports."""
+"""The precision form and its results: ε′ over the rounding step, the leak as two supports."""
 
 from __future__ import annotations
 
@@ -7,15 +7,21 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from pydantic import BaseModel, Field
+
 from utmost import exact
 from utmost.errors import InputError
 from utmost.exact import rational
 from utmost.precision import implementation, laplace, laplace_advice, uniform_generator
+from utmost.precision.enumeration import Supports, disclosure_probability, enumerate_supports
 from utmost.precision.guarantee import check_inner_level
 from utmost.precision.number_formats import parse_format
-from utmost.precision.supports import Supports, enumerate_supports
-from utmost.reports.precision import PrecisionResult
-from utmost.studio.form_errors import errors_for_field
+from utmost.reports.numbers import at_most, quantity, typeset
+from utmost.reports.precision import PrecisionResult, bound_texts, describe
+from utmost.studio.charts import Chart
+from utmost.studio.forms import errors_for_field
+from utmost.studio.precision import charts
+from utmost.studio.rendering import FormattedNumber
 
 if TYPE_CHECKING:
     from utmost.precision import Implementation
@@ -95,3 +101,66 @@ def compute_supports(question: PrecisionQuestion, bits: int, first: str, second:
     setting = question.setting()
     with errors_for_field("first"):
         return enumerate_supports(setting, small_machine, (secrets[0], secrets[1]))
+
+
+EXACT_DIGITS = 30  # of ε′ on hover
+
+
+class PrecisionAnswer(BaseModel):
+    """ε′ of Laplace noise by inversion on this machine, with the bounds it is made of; each is proven, none a guess."""
+
+    epsilon_prime: FormattedNumber | None = Field(description="None where nothing is promised")
+    theorem: str = Field(description="By GMP13's theorem, put right")
+    sharp: str = Field(description="By the sharper bound for Laplace noise")
+    delta_t: str = Field(description="How far the noise is from the noise meant")
+    robustness: str = Field(description="What of a cell that can move across its edge")
+    step: str = Field(description="Results are multiples of this")
+    advice: str
+
+
+class Leak(BaseModel):
+    """How often a result reveals which of two secrets it came from, on a small machine, enumerated."""
+
+    raw: FormattedNumber = Field(description="As the machine adds secret and noise")
+    rounded: FormattedNumber = Field(description="After rounding to the step")
+    results: int = Field(description="Results that the first secret can give")
+
+
+def precision_answer(question: PrecisionQuestion) -> PrecisionAnswer:
+    """ε′ of a question, and what to do about it."""
+    result = certify_question(question)
+    texts = {name: typeset(text) for name, text in bound_texts(result).items()}
+    bound = result.guarantee.epsilon_prime
+    return PrecisionAnswer(
+        epsilon_prime=None
+        if bound is None
+        else FormattedNumber(text=texts["epsilon_prime"], exact=at_most(bound, EXACT_DIGITS).rounded),
+        theorem=texts["theorem"],
+        sharp=texts["sharp"],
+        delta_t=texts["delta_t"],
+        robustness=texts["robustness"],
+        step=str(result.guarantee.rounding),
+        advice=describe(result).text("advice"),
+    )
+
+
+def precision_leak(question: PrecisionQuestion, bits: int, first: str, second: str) -> Leak:
+    """How often a result gives its secret away, before and after rounding."""
+    both_supports = compute_supports(question, bits, first, second)
+    return Leak(
+        raw=FormattedNumber.of(quantity(disclosure_probability(both_supports.raw))),
+        rounded=FormattedNumber.of(quantity(disclosure_probability(both_supports.rounded))),
+        results=len(both_supports.raw[0]),
+    )
+
+
+def draw_curve(question: PrecisionQuestion) -> Chart:
+    """ε′ over the rounding step, with the step of the question on it."""
+    result = certify_question(question)
+    point = (result.setting.rounding, result.guarantee.epsilon_prime)
+    return charts.epsilon_chart(epsilon_curve(question), point, result.setting.level.epsilon)
+
+
+def draw_supports(question: PrecisionQuestion, bits: int, first: str, second: str) -> Chart:
+    """The results that either of two secrets can give."""
+    return charts.support_chart(compute_supports(question, bits, first, second))

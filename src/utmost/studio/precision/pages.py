@@ -9,12 +9,11 @@ from fastapi.responses import HTMLResponse
 from starlette.requests import Request
 
 from utmost.errors import InputError
+from utmost.studio.background import ComputeDep
 from utmost.studio.charts import Chart
-from utmost.studio.compute import ComputeDep
-from utmost.studio.form_errors import problem_from_error
-from utmost.studio.precision import results
-from utmost.studio.precision.forms import PrecisionQuestion
-from utmost.studio.precision.results import Leak, PrecisionAnswer
+from utmost.studio.forms import problem_from_error
+from utmost.studio.precision import forms
+from utmost.studio.precision.forms import Leak, PrecisionAnswer, PrecisionQuestion
 from utmost.studio.rendering import render_page
 
 pages = APIRouter(include_in_schema=False, prefix="/precision")
@@ -75,19 +74,19 @@ def precision_page(
 @api.get("")
 def found(question: QuestionDep, compute: ComputeDep) -> PrecisionAnswer:
     """ε′ of Laplace noise on a machine with this format, and what to do about it."""
-    return compute(results.precision_answer, question)
+    return compute(forms.precision_answer, question)
 
 
 @api.get("/curve")
 def curve(question: QuestionDep, compute: ComputeDep) -> Chart:
     """ε′ over the rounding step, with your step on it."""
-    return compute(results.draw_curve, question)
+    return compute(forms.draw_curve, question)
 
 
 @api.get("/leak")
 def leak(question: QuestionDep, compute: ComputeDep, bits: Bits = 8, first: Text = "1", second: Text = "2") -> Leak:
     """How often a result gives its secret away, before and after rounding."""
-    return compute(results.precision_leak, question, bits, first, second)
+    return compute(forms.precision_leak, question, bits, first, second)
 
 
 @api.get("/supports")
@@ -95,4 +94,4 @@ def supports(
     question: QuestionDep, compute: ComputeDep, bits: Bits = 8, first: Text = "1", second: Text = "2"
 ) -> Chart:
     """The results that either of two secrets can give, as added and as rounded."""
-    return compute(results.draw_supports, question, bits, first, second)
+    return compute(forms.draw_supports, question, bits, first, second)

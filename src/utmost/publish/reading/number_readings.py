@@ -1,0 +1,251 @@
+"""Read a released number: a lattice number, or a mean from a noisy total and a noisy number of rows.
+
+A released lattice number: a count, a cell, a sum, a mean of a public number of rows.
+
+The answer y has the law κ_y·e^(−ε|x − y|) between the ends and at them. A reader who holds x possible from a to b alone
+has the same posterior for every y ≥ b, and for every y ≤ a: x enters only by α^(y − x) = α^(y − b)·α^(b − x). So y is
+clamped to [a, b] first, which loses nothing; the losses over all answers are those of the mechanism cut at a and b,
+whatever ends, or none, the release has beyond them.
+
+A mean from a noisy total T and a noisy number of rows R, neither of which is public.
+
+The reader believes in means m_k; the prior on the number of rows r is flat. Given r and m_k the total is the
+lattice number nearest to r·μ_k, the even one of two, μ_k = (m_k − origin)/unit, so the two answers τ and ρ have the
+likelihood
+
+    Λ_k = Σ_r e^(−ε_R|r − ρ|)·e^(−ε_T|⌊r·μ_k⌉ − τ|)        r = 1, 2, … up to the public end, if there is one.
+
+The ends of R absorb, which multiplies Λ by a constant. The sum runs over the r within w of ρ; beyond, each term is at
+most e^(−ε_R|r − ρ|), so what is left out is at most 2e^(−ε_R(w+1))/(1 − e^(−ε_R)). w grows until that is below 10⁻¹² of
+Σ_k π_k·Λ_k, the normalising constant of the posterior. Where the terms would be more than 5·10⁷, the prior is on every
+q-th number of rows alone; q·ε_R is then about 10⁻⁶ times the number of points, and weights move by (q·ε_R)²/12 or so.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from utmost.consumer import counts
+from utmost.consumer.counts import Readings, reading_rules
+from utmost.consumer.counts.posteriors import credible_intervals
+from utmost.consumer.counts.reading_rules import face_value_losses
+from utmost.consumer.counts.reading_search import MAX_SEARCH_WORK
+from utmost.consumer.counts.recurrences import Ints, posterior_sums
+from utmost.errors import InputError
+from utmost.exact import epsilon as level_of
+from utmost.publish.reading.estimates import ExpectedLosses, Floats, Reader, Reading, Value, unbiased_estimate
+from utmost.publish.reading.prior_points import Axis
+from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
+from utmost.queries.answer_mechanisms.ratio import RatioMechanism
+
+MAX_SINGLE_ANSWERS = 4  # distinct answers up to which each has a posterior of its own
+
+
+def on_lattice(axis: Axis, mechanism: LatticeMechanism) -> bool:
+    """Are the points consecutive numbers of the lattice."""
+    return axis.step == mechanism.unit
+
+
+@dataclass(frozen=True, slots=True)
+class LatticeReadings:
+    """The reading of each number; how all answers are read, and the losses before one is known, where they were had."""
+
+    readings: tuple[Reading, ...]
+    every: Readings | None = None
+    before: ExpectedLosses | None = None
+
+
+def read_lattice(
+    reader: Reader, mechanism: LatticeMechanism, numbers: list[int], effort: float = MAX_SEARCH_WORK
+) -> LatticeReadings:
+    """The reading of each number; the losses over all answers if they take no search, or one within this effort."""
+    if not on_lattice(reader.axis, mechanism):
+        return LatticeReadings(tuple(_read_by_posterior(reader, mechanism, number) for number in numbers))
+    answers = axis_positions(reader.axis, mechanism, numbers)
+    single_answers = answers.tolist() if len(set(answers.tolist())) <= MAX_SINGLE_ANSWERS else None
+    try:
+        every = counts.readings(reader.prior, level_of(mechanism.epsilon), reader.loss, single_answers, effort)
+    except InputError:  # a loss that is too much work for all answers at once
+        read_one = _read_on_lattice if reader.loss.by_error else _read_by_posterior
+        return LatticeReadings(tuple(read_one(reader, mechanism, number) for number in numbers))
+    low, high, face_losses = _intervals_and_face_losses(reader, mechanism, answers)
+    columns = (every.remap[answers], low, high, every.losses[answers], face_losses)
+    readings = tuple(
+        _build_reading(reader, mechanism, number, (best, first, last), (loss, face))
+        for number, best, first, last, loss, face in zip(numbers, *(c.tolist() for c in columns), strict=True)
+    )
+    return LatticeReadings(readings, every, ExpectedLosses.of(reader.scale, every.expected_loss, every.face_value_loss))
+
+
+def axis_positions(axis: Axis, mechanism: LatticeMechanism, numbers: list[int]) -> Ints:
+    """Where numbers of the lattice fall among its points from the axis's first on, brought to its range."""
+    start = mechanism.number(axis.first)
+    return np.array([min(max(number - start, 0), axis.size - 1) for number in numbers], dtype=np.int64)
+
+
+def _intervals_and_face_losses(reader: Reader, mechanism: LatticeMechanism, answers: Ints) -> tuple[Ints, Ints, Floats]:
+    """The intervals of these answers, and the losses of their face value: of few one by one, of many all at once."""
+    distinct, inverse = np.unique(answers, return_inverse=True)
+    if len(distinct) > MAX_SINGLE_ANSWERS:
+        table = posterior_sums(reader.prior.logs(), float(mechanism.epsilon))
+        low, high = credible_intervals(table, reader.coverage)
+        return low[answers], high[answers], face_value_losses(table, reader.loss, answers)
+    points, summaries = np.arange(reader.axis.size), np.empty((len(distinct), 3))
+    for k, y in enumerate(distinct.tolist()):
+        posterior = counts.posterior(reader.prior, level_of(mechanism.epsilon), y)
+        summaries[k] = (
+            *reading_rules.credible_interval(posterior, reader.coverage),
+            posterior @ reader.loss.array(points, y),
+        )
+    low, high = summaries[inverse, :2].T.astype(np.int64)
+    return low, high, summaries[inverse, 2]
+
+
+def _read_on_lattice(reader: Reader, mechanism: LatticeMechanism, number: int) -> Reading:
+    """One number of the lattice that the points are on, ties settled where all answers' would be."""
+    (position,) = axis_positions(reader.axis, mechanism, [number]).tolist()
+    level = level_of(mechanism.epsilon)
+    reading = counts.read(reader.prior, level, reader.loss, position, reader.coverage)
+    face_loss = counts.posterior(reader.prior, level, position) @ reader.loss.array(
+        np.arange(reader.axis.size), position
+    )
+    return _build_reading(
+        reader, mechanism, number, (reading.estimate, *reading.interval), (reading.loss, float(face_loss))
+    )
+
+
+def _read_by_posterior(reader: Reader, mechanism: LatticeMechanism, number: int) -> Reading:
+    """One number by its posterior alone."""
+    posterior = reader.after(lattice_likelihood(reader.axis, mechanism, number))
+    return _build_reading(
+        reader, mechanism, number, *reader.best(posterior, reader.axis.nearest(mechanism.value(number)))
+    )
+
+
+def _build_reading(
+    reader: Reader,
+    mechanism: LatticeMechanism,
+    number: int,
+    positions: tuple[int, int, int],
+    losses: tuple[float, float],
+) -> Reading:
+    best, low, high = (reader.value(position) for position in positions)
+    value = mechanism.value(number)
+    is_integer = mechanism.unit.denominator == mechanism.origin.denominator == 1
+    released_value = int(value) if is_integer else value
+    return Reading(
+        released_value,
+        best,
+        (low, high),
+        ExpectedLosses.of(reader.scale, *losses),
+        unbiased_estimate(mechanism, number),
+    )
+
+
+def lattice_likelihood(axis: Axis, mechanism: LatticeMechanism, number: int) -> Floats:
+    """−ε|x_k − y| for every point x_k: the logarithm of its likelihood, up to a constant; y is brought to the range.
+
+    The distance is taken from the point below y, exactly, so that it keeps its digits however large y is.
+    """
+    first, step = (axis.first - mechanism.origin) / mechanism.unit, axis.step / mechanism.unit
+    answer = min(max(Fraction(number), first), first + step * (axis.size - 1))
+    below = math.floor((answer - first) / step)
+    rest = float(answer - first - below * step)
+    return np.asarray(-float(mechanism.epsilon) * np.abs((np.arange(axis.size) - below) * float(step) - rest))
+
+
+MAX_LEFT_OUT_LOG = math.log(1e-12)  # of the posterior's mass, at most
+MAX_RATIO_TERMS = 5e7  # terms; where there are more, r takes every q-th value only
+TERMS_PER_CHUNK = 1 << 21  # terms at a time
+MAX_ROW_DISTANCE = 1e15  # rows from the released number: beyond, the two answers contradict each other
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The numbers of rows that are summed over, `stride` apart; `is_complete` if there are no others."""
+
+    rows: Floats
+    stride: int
+    is_complete: bool
+
+
+def read_ratio(reader: Reader, mechanism: RatioMechanism, parts: tuple[int, int], value: Value) -> Reading:
+    """The best reading of a mean, its interval, and the losses given the two answers."""
+    posterior = reader.after(ratio_likelihood(reader, mechanism, parts))
+    nearest = reader.axis.nearest(Fraction(value))
+    (best, low, high), losses = reader.best(posterior, nearest)
+    interval = reader.value(low), reader.value(high)
+    expected_losses = ExpectedLosses.of(reader.scale, *losses)
+    if reader.axis.value(nearest) != value and reader.loss.by_error:
+        expected_losses = ExpectedLosses(reader.scale * losses[0], reader.scale * _loss_at(reader, posterior, value))
+    return Reading(value, reader.value(best), interval, expected_losses)
+
+
+def _loss_at(reader: Reader, posterior: Floats, value: Value) -> float:
+    """The expected loss, in steps, of reading a value that is none of the reader's points."""
+    position = float((Fraction(value) - reader.axis.first) / reader.axis.step)
+    return float(posterior @ reader.loss.array(np.arange(len(posterior)), position))
+
+
+def ratio_likelihood(reader: Reader, mechanism: RatioMechanism, parts: tuple[int, int]) -> Floats:
+    """ln Λ_k up to a constant, summed over enough numbers of rows for all but 10⁻¹² of the posterior."""
+    logs, rate = reader.prior.logs(), float(mechanism.rows.epsilon)
+    reach = (math.log(2) - MAX_LEFT_OUT_LOG - math.log(-math.expm1(-rate))) / rate + 1
+    while reach < MAX_ROW_DISTANCE:
+        window = _window(mechanism, parts[1], reach, reader.axis.size)
+        log_likelihood = sum_likelihood(reader.axis, mechanism, parts, window)
+        peak = float((logs + log_likelihood).max())
+        log_mass = peak + math.log(float(np.exp(logs + log_likelihood - peak).sum()))
+        log_outside = math.log(2) - rate * (reach + 1) - math.log(-math.expm1(-rate * window.stride))
+        if window.is_complete or log_outside <= MAX_LEFT_OUT_LOG + log_mass:
+            return log_likelihood
+        reach *= 2
+    raise InputError(
+        "the total and the rows of this mean contradict each other too much to be read", hint="check the release"
+    )
+
+
+def _window(mechanism: RatioMechanism, centre: int, reach: float, points: int) -> Window:
+    first, last = max(1, math.floor(centre - reach)), centre + math.ceil(reach)
+    last = last if mechanism.rows.high is None else min(last, mechanism.rows.high)
+    if first > last:
+        raise InputError("a mean must have rows to be read, and this release says that there are none")
+    stride = max(1, math.ceil((last - first + 1) * points / MAX_RATIO_TERMS))
+    return Window(
+        np.arange(first, last + 1, stride, dtype=np.float64), stride, (first, last) == (1, mechanism.rows.high)
+    )
+
+
+def sum_likelihood(axis: Axis, mechanism: RatioMechanism, parts: tuple[int, int], window: Window) -> Floats:
+    """ln Σ_r of the terms of Λ_k over these numbers of rows, for every point of the axis."""
+    total, rows = parts
+    row_logs = -float(mechanism.rows.epsilon) * np.abs(window.rows - rows)
+    logs = np.empty(axis.size)
+    chunk = max(TERMS_PER_CHUNK // len(window.rows), 1)
+    for begin in range(0, axis.size, chunk):
+        totals = _nearest_totals(axis, mechanism, range(begin, min(begin + chunk, axis.size)), window.rows)
+        terms = row_logs - float(mechanism.total.epsilon) * np.abs(totals - total)
+        peak = terms.max(axis=1)
+        logs[begin : begin + chunk] = peak + np.log(np.exp(terms - peak[:, None]).sum(axis=1))
+    return logs
+
+
+def _nearest_totals(axis: Axis, mechanism: RatioMechanism, points: range, rows: Floats) -> Floats:
+    """The whole numbers nearest to r·μ_k, the even one of two, for some points k and numbers of rows r.
+
+    μ_k = (a + b·k)/q in whole numbers, so ties are ties; in doubles where those are beyond 64 bits.
+    """
+    start = (axis.first - mechanism.total.origin) / mechanism.total.unit
+    step = axis.step / mechanism.total.unit
+    q = math.lcm(start.denominator, step.denominator)
+    a, b = int(start * q), int(step * q)
+    if 2 * (abs(a) + abs(b) * axis.size) * int(rows[-1]) + q < 1 << 62:
+        numerators = (a + b * np.arange(points.start, points.stop))[:, None] * rows.astype(np.int64)[None, :]
+        totals, remainders = np.divmod(2 * numerators + q, 2 * q)
+        return np.asarray(totals - ((remainders == 0) & (totals % 2 == 1)), dtype=np.float64)
+    means = float(start) + float(step) * np.arange(points.start, points.stop)
+    return np.asarray(np.rint(means[:, None] * rows[None, :]))
