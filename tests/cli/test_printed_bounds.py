@@ -14,7 +14,7 @@ import utmost as ut
 from utmost import spaces
 from utmost.exact import ball, ball_endpoints, enclosure
 from utmost.exact.working_precision import working_precision
-from utmost.studio.designer.forms import DesignQuestion
+from utmost.studio.designer.forms import DesignInput
 from utmost.studio.designer.results import best_mechanism, type_capacity
 
 Run = Callable[..., Any]
@@ -85,7 +85,7 @@ def test_losses_and_gaps_of_a_design_hold_as_printed(utmost: Run, space: str, ep
 
 @pytest.mark.parametrize(("space", "epsilon", "loss"), DESIGNS)
 def test_the_studio_rounds_a_design_outward(space: str, epsilon: str, loss: str) -> None:
-    question = DesignQuestion(space, "", epsilon, "uniform", loss)
+    question = DesignInput(space, "", epsilon, "uniform", loss)
     shown = best_mechanism(question)
     certificate = ut.optimal(question.points(), question.level(), question.consumer()).certificate
     assert fraction(shown.lower.text) <= ends(certificate.lower)[0]
@@ -97,7 +97,7 @@ def test_the_studio_rounds_a_design_outward(space: str, epsilon: str, loss: str)
 @pytest.mark.parametrize(("space", "option", "level"), TYPES)
 def test_the_studio_rounds_capacities_up(space: str, option: str, level: str) -> None:
     alpha, epsilon = (level, "") if option == "--alpha" else ("", level)
-    shown = type_capacity(DesignQuestion(space, alpha, epsilon, "uniform", "binary"))
+    shown = type_capacity(DesignInput(space, alpha, epsilon, "uniform", "binary"))
     capacities = ut.capacity(spaces.parse_space(space), level_of(option, level))
     for name in ("multiplicative", "additive"):
         bound, capacity = getattr(shown, name), getattr(capacities, name)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from utmost.studio.designer.forms import DesignQuestion
+from utmost.studio.designer.forms import DesignInput
 from utmost.studio.designer.refinement import compare_mechanisms
 from utmost.studio.designer.results import best_mechanism, type_capacity
 
@@ -19,7 +19,7 @@ def test_a_best_mechanism_is_described_in_the_same_sentences(
     utmost: Callable[..., Any], space: str, alpha: str, loss: str
 ) -> None:
     text = " ".join(utmost("optimal", space, "--alpha", alpha, "--loss", loss).out.split())
-    shown = best_mechanism(DesignQuestion(space, alpha, "", "uniform", loss))
+    shown = best_mechanism(DesignInput(space, alpha, "", "uniform", loss))
     assert shown.proof in text
     assert shown.made in text
     assert f"Without any answer it would be {shown.silent.text}." in text
@@ -40,7 +40,7 @@ def test_two_mechanisms_are_compared_in_the_same_sentences(utmost: Callable[...,
 @pytest.mark.parametrize("space", ["grid:3x3", "discrete:3"])
 def test_capacities_have_the_same_digits_and_proofs(utmost: Callable[..., Any], space: str) -> None:
     text = " ".join(utmost("type", space, "--epsilon", "1/3").out.split())
-    shown = type_capacity(DesignQuestion(space, "", "1/3", "uniform", "absolute"))
+    shown = type_capacity(DesignInput(space, "", "1/3", "uniform", "absolute"))
     for name, bound in (("Multiplicative", shown.multiplicative), ("Additive", shown.additive)):
         assert f"{name} capacity {bound.value.text}: " in text
         assert f"{name}: {bound.how}; " in text

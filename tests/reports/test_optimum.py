@@ -7,13 +7,13 @@ import pytest
 import utmost as ut
 from utmost.reports.blocks import number_html
 from utmost.reports.optimum import describe
-from utmost.studio.designer.forms import DesignQuestion
+from utmost.studio.designer.forms import DesignInput
 
 PROBLEMS = [("line:5", "1/3", "squared"), ("cycle:5", "1/2", "absolute")]
 
 
 def design_of(space: str, alpha: str, loss: str) -> ut.Design:
-    question = DesignQuestion(space, alpha, "", "uniform", loss)
+    question = DesignInput(space, alpha, "", "uniform", loss)
     return ut.optimal(question.points(), question.level(), question.consumer())
 
 
@@ -27,7 +27,7 @@ def test_a_notebook_shows_the_matrix_the_loss_and_the_proof(space: str, alpha: s
 
 
 def test_bounds_that_do_not_meet_are_rounded_outward() -> None:
-    question = DesignQuestion("line:25", "", "1/3", "uniform", "power:1.5")
+    question = DesignInput("line:25", "", "1/3", "uniform", "power:1.5")
     design = ut.optimal(question.points(), question.level(), question.consumer())
     report = describe(design)
     assert design.certificate.gap

@@ -15,8 +15,8 @@ from utmost.consumer.priors import PRIORS
 from utmost.studio.consumer.forms import ReadingForm, offered_families
 from utmost.studio.curator.budgets import NewBudget
 from utmost.studio.curator.forms import PlanDraft, QueryDraft
-from utmost.studio.designer.forms import DesignQuestion
-from utmost.studio.precision.forms import PrecisionQuestion
+from utmost.studio.designer.forms import DesignInput
+from utmost.studio.precision.forms import PrecisionInput
 
 PLAN = "/curator/plan"
 SUM = {"kind": "sum", "column": "age", "low": "0", "high": "100", "step": "1"}
@@ -119,13 +119,13 @@ def test_every_field_of_a_budget_shows_its_error(studio, field):
     assert answer.json()["field"] == field
 
 
-@pytest.mark.parametrize("field", [field.name for field in fields(DesignQuestion)])
+@pytest.mark.parametrize("field", [field.name for field in fields(DesignInput)])
 def test_every_field_of_a_design_shows_its_error(studio, field):
     page = studio.get("/designer", params={field: BAD_QUESTIONS[field]})
     assert list(shown_errors(page.text)) == [field]
 
 
-@pytest.mark.parametrize("field", [field.name for field in fields(PrecisionQuestion)])
+@pytest.mark.parametrize("field", [field.name for field in fields(PrecisionInput)])
 def test_every_field_of_a_machine_shows_its_error(studio, field):
     page = studio.get("/precision", params={field: BAD_MACHINES[field]})
     assert list(shown_errors(page.text)) == [field]

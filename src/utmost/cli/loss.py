@@ -23,7 +23,7 @@ from utmost.cli.options import (
 if TYPE_CHECKING:
     from utmost.continuous.mechanisms import Mechanism
     from utmost.exact import Level
-    from utmost.reports.loss import LossQuestion, MechanismCost
+    from utmost.reports.loss import DensityConsumer, MechanismCost
 
 EXAMPLES = (
     "Examples: utmost loss laplace --interval 0,1 --epsilon 2 --prior beta:2,5;  "
@@ -57,40 +57,40 @@ def command(
 
     level = optional_level(alpha, epsilon) if name.startswith(FILE_PREFIX) else required_level(alpha, epsilon)
     check_ending(plot, CHART_ENDINGS, "--plot")
-    question = _parse_question(interval, level, prior, loss, width)
+    consumer = _parse_consumer(interval, level, prior, loss, width)
     names = MECHANISM_NAMES if name == "compare" else (name,)
-    costs = [_bound_cost(_load_mechanism(mechanism, question, steps), question) for mechanism in names]
+    costs = [_bound_cost(_load_mechanism(mechanism, consumer, steps), consumer) for mechanism in names]
     if name == "compare":
         costs.sort(key=lambda cost: cost.bounds.upper)
-        save_plot(plot, lambda: report.comparison_figure(costs, question, steps))
-        print_report(report.describe_comparison(costs, question, steps), json)
+        save_plot(plot, lambda: report.comparison_figure(costs, consumer, steps))
+        print_report(report.describe_comparison(costs, consumer, steps), json)
     else:
-        save_plot(plot, lambda: report.remap_figure(costs[0], question))
-        print_report(report.describe(costs[0], question), json)
+        save_plot(plot, lambda: report.remap_figure(costs[0], consumer))
+        print_report(report.describe(costs[0], consumer), json)
 
 
-def _parse_question(interval: str, level: Level | None, prior: str, loss: str, width: str) -> LossQuestion:
+def _parse_consumer(interval: str, level: Level | None, prior: str, loss: str, width: str) -> DensityConsumer:
     from utmost.continuous.densities import parse_density
     from utmost.continuous.interval import parse_interval
     from utmost.continuous.losses import parse_continuous_loss
     from utmost.exact import rational
-    from utmost.reports.loss import LossQuestion
+    from utmost.reports.loss import DensityConsumer
 
     parsed_interval = parse_interval(interval)
     density, loss_function = parse_density(prior, parsed_interval), parse_continuous_loss(loss)
-    return LossQuestion(parsed_interval, level, density, prior, loss_function, rational(width, "width"))
+    return DensityConsumer(parsed_interval, level, density, prior, loss_function, rational(width, "width"))
 
 
-def _load_mechanism(name: str, question: LossQuestion, steps: int) -> Mechanism:
+def _load_mechanism(name: str, consumer: DensityConsumer, steps: int) -> Mechanism:
     from utmost.continuous import mechanisms
 
     if name.startswith(FILE_PREFIX):
-        return mechanisms.mechanism_from_file(name.removeprefix(FILE_PREFIX), question.interval)
-    assert question.level is not None  # required_level gave one
-    return mechanisms.mechanism_by_name(name, question.interval, question.level, steps)
+        return mechanisms.mechanism_from_file(name.removeprefix(FILE_PREFIX), consumer.interval)
+    assert consumer.level is not None  # required_level gave one
+    return mechanisms.mechanism_by_name(name, consumer.interval, consumer.level, steps)
 
 
-def _bound_cost(mechanism: Mechanism, question: LossQuestion) -> MechanismCost:
+def _bound_cost(mechanism: Mechanism, consumer: DensityConsumer) -> MechanismCost:
     """The cost of a mechanism; the bounds so far are on stderr during the search."""
     from utmost.cli.output import progress_line
     from utmost.continuous.bounds.loss_bounds import bound_expected_loss
@@ -99,10 +99,10 @@ def _bound_cost(mechanism: Mechanism, question: LossQuestion) -> MechanismCost:
 
     with progress_line(f"the loss of {mechanism.name}") as report:
         bounds = bound_expected_loss(
-            question.prior,
+            consumer.prior,
             mechanism,
-            question.loss,
-            question.width,
+            consumer.loss,
+            consumer.width,
             lambda cells, lower, upper: report(
                 f"between {at_least(lower, 9)} and {at_most(upper, 9)} with {cells} cells"
             ),

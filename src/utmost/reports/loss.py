@@ -28,7 +28,7 @@ STEEP_SLOPE = 1000  # a Lipschitz constant for which a counterexample is shown w
 
 
 @dataclass(frozen=True, slots=True)
-class LossQuestion:
+class DensityConsumer:
     """A consumer with a density over an interval; `prior_text` is the prior as given."""
 
     interval: Interval
@@ -53,16 +53,16 @@ class MechanismCost:
     guarantee: Guarantee
 
 
-def describe(cost: MechanismCost, question: LossQuestion) -> Report:
+def describe(cost: MechanismCost, consumer: DensityConsumer) -> Report:
     """The loss of one mechanism, its privacy, and the best reading of its answers."""
-    readings = _sample_readings(cost.bounds.remap, question.interval)
-    properties = _loss_properties(question.loss, question.interval)
+    readings = _sample_readings(cost.bounds.remap, consumer.interval)
+    properties = _loss_properties(consumer.loss, consumer.interval)
     content = _cost_document(cost)
-    head = {"mechanism": content.pop("mechanism")} | _question_document(question) | properties
+    head = {"mechanism": content.pop("mechanism")} | _consumer_document(consumer) | properties
     rows = [[answer, json_number(float(reading))] for answer, reading in readings]
     return Report(
         {
-            "question": Paragraph(f"{cost.mechanism.name}. {question}."),
+            "question": Paragraph(f"{cost.mechanism.name}. {consumer}."),
             "loss": Paragraph(_bounds_sentence(cost.bounds)),
             "privacy": Paragraph(_privacy_sentence(cost.guarantee)),
             "theorem": Paragraph(_theorem_sentence(properties)) if cost.mechanism.name == "laplace" else None,
@@ -75,9 +75,9 @@ def describe(cost: MechanismCost, question: LossQuestion) -> Report:
     )
 
 
-def describe_comparison(costs: Sequence[MechanismCost], question: LossQuestion, steps: int) -> Report:
+def describe_comparison(costs: Sequence[MechanismCost], consumer: DensityConsumer, steps: int) -> Report:
     """The losses of several mechanisms in one table; `steps` is that of those that have a grid."""
-    properties = _loss_properties(question.loss, question.interval)
+    properties = _loss_properties(consumer.loss, consumer.interval)
     rows: list[tuple[Cell, ...]] = []
     for cost in costs:
         bounds = at_least(cost.bounds.lower, TABLE_DIGITS), at_most(cost.bounds.upper, TABLE_DIGITS)
@@ -85,14 +85,14 @@ def describe_comparison(costs: Sequence[MechanismCost], question: LossQuestion, 
         rows.append((cost.mechanism.name, *bounds, str(cost.bounds.cells), *epsilons))
     return Report(
         {
-            "question": Paragraph(f"{question}; grids of {steps} steps."),
+            "question": Paragraph(f"{consumer}; grids of {steps} steps."),
             "losses": Table(("mechanism", "loss ≥", "loss ≤", "N", "ε a unit", "ε any two"), tuple(rows)),
             "privacy": Paragraph(
                 "ε a unit of distance on the whole interval, and for any two inputs: what each really gives."
             ),
             "theorem": Paragraph(_theorem_sentence(properties)),
         },
-        _question_document(question)
+        _consumer_document(consumer)
         | properties
         | {"steps": steps, "mechanisms": [_cost_document(cost) for cost in costs]},
     )
@@ -134,14 +134,14 @@ def _theorem_sentence(properties: dict[str, Any]) -> str:
     )
 
 
-def _question_document(question: LossQuestion) -> dict[str, Any]:
-    level = question.level
+def _consumer_document(consumer: DensityConsumer) -> dict[str, Any]:
+    level = consumer.level
     epsilon = None if level is None else level.epsilon if level.exponent is None else level.exponent
     return {
-        "interval": [str(question.interval.low), str(question.interval.high)],
+        "interval": [str(consumer.interval.low), str(consumer.interval.high)],
         "epsilon": json_number(epsilon),
-        "prior": question.prior_text,
-        "loss_function": question.loss.name,
+        "prior": consumer.prior_text,
+        "loss_function": consumer.loss.name,
     }
 
 
@@ -193,7 +193,7 @@ def _sample_readings(remap: Remap, interval: Interval) -> list[tuple[str, Fracti
     return [(str(y), remap(y)) for y in interval.grid(SHOWN_INTERVAL_PARTS)]
 
 
-def remap_figure(cost: MechanismCost, question: LossQuestion) -> alt.TopLevelMixin:
+def remap_figure(cost: MechanismCost, consumer: DensityConsumer) -> alt.TopLevelMixin:
     """How each answer is read."""
     from utmost.charts.curves import RemapPiece, remap_chart
 
@@ -206,11 +206,11 @@ def remap_figure(cost: MechanismCost, question: LossQuestion) -> alt.TopLevelMix
         RemapPiece(float(a.low), float(a.high), float(w)) for a, w in zip(remap.answers, remap.readings, strict=True)
     ]
     lower, upper = at_least(cost.bounds.lower, TABLE_DIGITS), at_most(cost.bounds.upper, TABLE_DIGITS)
-    claim = f"{question}. Read so, it costs at most {upper}; no way of reading costs less than {lower}."
+    claim = f"{consumer}. Read so, it costs at most {upper}; no way of reading costs less than {lower}."
     return remap_chart(pieces, f"How each answer of {cost.mechanism.name} is read", claim)
 
 
-def comparison_figure(costs: Sequence[MechanismCost], question: LossQuestion, steps: int) -> alt.TopLevelMixin:
+def comparison_figure(costs: Sequence[MechanismCost], consumer: DensityConsumer, steps: int) -> alt.TopLevelMixin:
     """The losses of several mechanisms as bars, each with the privacy that it gives."""
     from utmost.charts.curves import CostBar, cost_chart
 
@@ -221,6 +221,6 @@ def comparison_figure(costs: Sequence[MechanismCost], question: LossQuestion, st
         label = f"{at_most(cost.bounds.upper)}  (ε {unit} a unit, {any_two} any two)"
         bars.append(CostBar(cost.mechanism.name, float(lower.rounded), float(upper.rounded), label))
     claim = (
-        f"{question}; grids of {steps} steps. Bars between certified bounds at most {at_most(question.width, 6)} apart."
+        f"{consumer}; grids of {steps} steps. Bars between certified bounds at most {at_most(consumer.width, 6)} apart."
     )
     return cost_chart(bars, "What each mechanism costs, and the privacy it really gives", claim)

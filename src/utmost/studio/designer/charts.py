@@ -13,7 +13,7 @@ from utmost.exact import number
 from utmost.reports.numbers import quantity
 from utmost.studio.background import ComputeDep
 from utmost.studio.charts import Chart, VegaSpec, chart_from_altair, chart_spec, make_chart
-from utmost.studio.designer.forms import DesignForm, DesignQuestion
+from utmost.studio.designer.forms import DesignForm, DesignInput
 from utmost.studio.designer.pages import JobId
 from utmost.studio.designer.results import (
     BestMechanism,
@@ -35,18 +35,18 @@ if TYPE_CHECKING:
     from utmost.studio.designer.results import TradeOffPoint
 
 
-def draw_mechanism(question: DesignQuestion, mechanism: ChannelMatrix) -> Chart:
+def draw_mechanism(question: DesignInput, mechanism: ChannelMatrix) -> Chart:
     """The mechanism of a question."""
     return mechanism_chart(mechanism.channel(), question.points())
 
 
-def draw_trade_off(question: DesignQuestion, optimum: BestMechanism) -> Chart:
+def draw_trade_off(question: DesignInput, optimum: BestMechanism) -> Chart:
     """The least expected loss over ε, with the optimum of the question on it."""
     curve = trade_off_curve(question.space, question.prior, question.loss)
     return trade_off_chart(curve, optimum.epsilon, float(number(optimum.loss.exact)))
 
 
-def draw_simplex(question: DesignQuestion) -> Chart:
+def draw_simplex(question: DesignInput) -> Chart:
     """The posteriors of a question with three secrets."""
     points, level = question.points(), question.level()
     if len(points) != 3 or not level.is_inner:

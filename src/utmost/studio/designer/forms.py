@@ -32,7 +32,7 @@ MAX_FIELD_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class DesignQuestion:
+class DesignInput:
     """Secrets, a level (α, or ε if that is not empty), a prior and a loss, as typed."""
 
     space: str
@@ -73,7 +73,7 @@ class DesignQuestion:
         return rational and len(points) <= (MAX_QUICK_LINE_POINTS if is_line(points) else MAX_QUICK_POINTS)
 
 
-def design_question(
+def design_input(
     space: Annotated[
         str, Query(max_length=MAX_FIELD_CHARS, description=f"The secrets: {space_forms(files=False)}")
     ] = "line:6",
@@ -81,15 +81,15 @@ def design_question(
     epsilon: Annotated[str, Query(max_length=40, description="The level ε instead, if not empty")] = "",
     prior: Annotated[str, Query(max_length=8000, description=PRIORS.forms(files=False))] = "uniform",
     loss: Annotated[str, Query(max_length=MAX_FIELD_CHARS, description=LOSSES.forms(files=False))] = "absolute",
-) -> DesignQuestion:
-    """The question as typed."""
-    return DesignQuestion(space, alpha, epsilon, prior, loss)
+) -> DesignInput:
+    """The input as typed."""
+    return DesignInput(space, alpha, epsilon, prior, loss)
 
 
-DesignForm = Annotated[DesignQuestion, Depends(design_question)]
+DesignForm = Annotated[DesignInput, Depends(design_input)]
 
 
-def check_question(question: DesignQuestion) -> DesignQuestion:
+def check_question(question: DesignInput) -> DesignInput:
     """The same question, once everything in it has been read."""
     question.level()
     question.consumer()
@@ -97,20 +97,20 @@ def check_question(question: DesignQuestion) -> DesignQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionSize:
+class DesignSize:
     """Whether a question is answered at once, and whether its posteriors can be drawn as a triangle."""
 
     is_quick: bool
     has_triangle: bool
 
 
-def question_size(question: DesignQuestion) -> QuestionSize:
+def question_size(question: DesignInput) -> DesignSize:
     """The size of a question, once everything in it has been read."""
     check_question(question)
-    return QuestionSize(question.is_quick, len(question.points()) == 3 and question.level().is_inner)
+    return DesignSize(question.is_quick, len(question.points()) == 3 and question.level().is_inner)
 
 
-def require_quick(question: DesignQuestion) -> None:
+def require_quick(question: DesignInput) -> None:
     """Refuse what must be a job."""
     if not question.is_quick:
         advice = "press Design it, which begins a job, or post it to /api/designer/best/job"

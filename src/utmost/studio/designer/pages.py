@@ -14,7 +14,7 @@ from utmost.consumer.priors import PRIORS
 from utmost.errors import InputError
 from utmost.spaces.registry import forms as space_forms
 from utmost.studio.background import ComputeDep, VisitorCompute
-from utmost.studio.designer.forms import QUESTION_FIELDS, DesignForm, DesignQuestion, design_question, question_size
+from utmost.studio.designer.forms import QUESTION_FIELDS, DesignForm, DesignInput, design_input, question_size
 from utmost.studio.designer.refinement import (
     MAX_TABLE_CHARS,
     RefinementResult,
@@ -98,7 +98,7 @@ def best_job_page(
     epsilon: Annotated[str, Form(max_length=40)] = "",
 ) -> RedirectResponse:
     """Begin a program that takes longer, and show how far it is."""
-    question = design_question(space, alpha, epsilon, prior, loss)
+    question = design_input(space, alpha, epsilon, prior, loss)
     return RedirectResponse(f"/jobs/{_begin_best_job(question, state, compute).id}", status_code=303)
 
 
@@ -113,10 +113,10 @@ def best_job(
     loss: Annotated[str, Body(max_length=200)] = "absolute",
 ) -> Job:
     """Look for the best mechanism of a larger question: the job reports the bounds so far."""
-    return _begin_best_job(design_question(space, alpha, epsilon, prior, loss), state, compute)
+    return _begin_best_job(design_input(space, alpha, epsilon, prior, loss), state, compute)
 
 
-def _begin_best_job(question: DesignQuestion, state: AppState, compute: VisitorCompute) -> Job:
+def _begin_best_job(question: DesignInput, state: AppState, compute: VisitorCompute) -> Job:
     compute(question_size, question)
     title = f"The best mechanism on {question.space[:40]}"
     return state.jobs.begin(
@@ -163,7 +163,7 @@ def members_page(
     epsilon: Annotated[str, Form(max_length=40)] = "",
 ) -> RedirectResponse:
     """Begin to list what a type is made of, and show how far it is."""
-    question = design_question(space, alpha, epsilon)
+    question = design_input(space, alpha, epsilon)
     return RedirectResponse(f"/jobs/{_begin_members_job(question, state, compute).id}", status_code=303)
 
 
@@ -176,10 +176,10 @@ def members_job(
     epsilon: Annotated[str, Body(max_length=40)] = "",
 ) -> Job:
     """Count the vertices and kernel mechanisms of a type, and list the first of them."""
-    return _begin_members_job(design_question(space, alpha, epsilon), state, compute)
+    return _begin_members_job(design_input(space, alpha, epsilon), state, compute)
 
 
-def _begin_members_job(question: DesignQuestion, state: AppState, compute: VisitorCompute) -> Job:
+def _begin_members_job(question: DesignInput, state: AppState, compute: VisitorCompute) -> Job:
     compute(check_type, question)
     title = f"Vertices and kernel mechanisms of {question.space[:40]}"
     return state.jobs.begin(
@@ -267,9 +267,9 @@ def refinement(
     return compute(compare_quickly, first, second)
 
 
-def _question_fields(question: DesignQuestion) -> dict[str, str]:
+def _question_fields(question: DesignInput) -> dict[str, str]:
     return {name: getattr(question, name) for name in QUESTION_FIELDS}
 
 
-def _query_string(question: DesignQuestion) -> str:
+def _query_string(question: DesignInput) -> str:
     return urlencode({name: value for name, value in _question_fields(question).items() if value})

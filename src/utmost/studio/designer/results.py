@@ -24,7 +24,7 @@ from utmost.reports.numbers import SENTENCE_DIGITS, at_most, quantity
 from utmost.reports.optimum import DesignProblem, describe, design_signature
 from utmost.reports.privacy_type import posterior_table
 from utmost.studio import forms
-from utmost.studio.designer.forms import DesignQuestion, require_quick
+from utmost.studio.designer.forms import DesignInput, require_quick
 from utmost.studio.rendering import FormattedNumber
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class BestMechanism(BaseModel):
     made: str = Field(description="How it comes from the geometric mechanism, where it does")
 
 
-def best_mechanism(question: DesignQuestion, progress: Progress | None = None) -> BestMechanism:
+def best_mechanism(question: DesignInput, progress: Progress | None = None) -> BestMechanism:
     """The certified optimum of a question, described by `reports.optimum`."""
     points, level, consumer = question.points(), question.level(), question.consumer()
     optimum = design.optimal(points, level, consumer, progress)
@@ -98,7 +98,7 @@ def best_mechanism(question: DesignQuestion, progress: Progress | None = None) -
     )
 
 
-def quick_mechanism(question: DesignQuestion) -> BestMechanism:
+def quick_mechanism(question: DesignInput) -> BestMechanism:
     """The certified optimum of a question that is small enough to be answered at once."""
     require_quick(question)
     return best_mechanism(question)
@@ -126,7 +126,7 @@ class UsualLoss:
     is_exact: bool = True
 
 
-def usual_mechanisms(question: DesignQuestion, least_loss_text: str) -> list[UsualMechanism]:
+def usual_mechanisms(question: DesignInput, least_loss_text: str) -> list[UsualMechanism]:
     """What the consumer loses with the usual mechanisms, each in its best reading, beside the least loss there is."""
     points, level, consumer = question.points(), question.level(), question.consumer()
     least_loss = number(least_loss_text)
@@ -183,7 +183,7 @@ def trade_off_curve(space: str, prior: str, loss: str) -> tuple[TradeOffPoint, .
     """The least expected loss over ε, certified at each of twelve rational levels."""
     curve = []
     for curve_alpha in CURVE_ALPHAS:
-        question = DesignQuestion(space, str(curve_alpha), "", prior, loss)
+        question = DesignInput(space, str(curve_alpha), "", prior, loss)
         require_quick(question)
         optimum = design.optimal(question.points(), alpha(curve_alpha), question.consumer())
         curve.append(TradeOffPoint(epsilon=-math.log(curve_alpha), loss=float(optimum.loss)))
@@ -226,12 +226,12 @@ class TypeMembers(BaseModel):
         return posterior_table(self.secrets, self.posteriors)
 
 
-def check_type(question: DesignQuestion) -> None:
+def check_type(question: DesignInput) -> None:
     """Refuse a type whose secrets or level cannot be read."""
     question.points(), question.level()
 
 
-def type_capacity(question: DesignQuestion) -> TypeCapacity:
+def type_capacity(question: DesignInput) -> TypeCapacity:
     """Both capacities of the type; in closed form for homogeneous spaces of any size."""
     points, level = forms.parse_space(question.space), question.level()
     if points.profile is None and len(points) > MAX_PROGRAM_POINTS:

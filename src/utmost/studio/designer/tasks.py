@@ -7,7 +7,7 @@ from typing import Any
 
 from utmost import polytopes
 from utmost.exact import decimal_above, decimal_below
-from utmost.studio.designer.forms import DesignQuestion
+from utmost.studio.designer.forms import DesignInput
 from utmost.studio.designer.refinement import compare_mechanisms
 from utmost.studio.designer.results import ChannelMatrix, best_mechanism
 from utmost.studio.job_worker import ProgressReport
@@ -22,12 +22,12 @@ def best(arguments: dict[str, Any], report: ProgressReport) -> dict[str, Any]:
     def report_bounds(low: float, high: float) -> None:
         report("closing the gap", lower=decimal_below(low, 9), upper=decimal_above(high, 9))
 
-    return best_mechanism(DesignQuestion(**arguments), report_bounds).model_dump()
+    return best_mechanism(DesignInput(**arguments), report_bounds).model_dump()
 
 
 def members(arguments: dict[str, Any], report: ProgressReport) -> dict[str, Any]:
     """The vertices and kernel mechanisms of a type: all counted, the first fifty listed."""
-    question = DesignQuestion(**arguments)
+    question = DesignInput(**arguments)
     points, level = question.points(), question.level()
 
     def report_progress(stage: str, done: int, total: int) -> None:

@@ -33,7 +33,7 @@ CACHED_ANSWERS = 64  # answers
 
 
 @dataclass(frozen=True, slots=True)
-class PrecisionQuestion:
+class PrecisionInput:
     """A format, a level, a range and a rounding step, as typed."""
 
     format: str
@@ -68,7 +68,7 @@ class PrecisionQuestion:
             )
 
 
-def certify_question(question: PrecisionQuestion) -> PrecisionResult:
+def certify_question(question: PrecisionInput) -> PrecisionResult:
     """ε′ of the textbook sampler on this machine, and what to do about it."""
     machine, setting = question.machine(), question.setting()
     guarantee = laplace.certify_laplace(setting, machine)
@@ -80,7 +80,7 @@ def certify_question(question: PrecisionQuestion) -> PrecisionResult:
 
 
 @lru_cache(maxsize=CACHED_ANSWERS)
-def epsilon_curve(question: PrecisionQuestion) -> list[tuple[Fraction, Fraction | None]]:
+def epsilon_curve(question: PrecisionInput) -> list[tuple[Fraction, Fraction | None]]:
     """(step, ε′) for steps that are powers of two from 2^−22 of the range upwards; None where no ε′ is finite."""
     machine, setting = question.machine(), question.setting()
     width = setting.high - setting.low
@@ -90,7 +90,7 @@ def epsilon_curve(question: PrecisionQuestion) -> list[tuple[Fraction, Fraction 
 
 
 @lru_cache(maxsize=CACHED_ANSWERS)
-def compute_supports(question: PrecisionQuestion, bits: int, first: str, second: str) -> Supports:
+def compute_supports(question: PrecisionInput, bits: int, first: str, second: str) -> Supports:
     """What either secret can give on a machine whose generator has 2^bits values."""
     secrets = []
     for name, text in (("first", first), ("second", second)):
@@ -126,7 +126,7 @@ class Leak(BaseModel):
     results: int = Field(description="Results that the first secret can give")
 
 
-def precision_answer(question: PrecisionQuestion) -> PrecisionAnswer:
+def precision_answer(question: PrecisionInput) -> PrecisionAnswer:
     """ε′ of a question, and what to do about it."""
     result = certify_question(question)
     texts = {name: typeset(text) for name, text in bound_texts(result).items()}
@@ -144,7 +144,7 @@ def precision_answer(question: PrecisionQuestion) -> PrecisionAnswer:
     )
 
 
-def precision_leak(question: PrecisionQuestion, bits: int, first: str, second: str) -> Leak:
+def precision_leak(question: PrecisionInput, bits: int, first: str, second: str) -> Leak:
     """How often a result gives its secret away, before and after rounding."""
     both_supports = compute_supports(question, bits, first, second)
     return Leak(
@@ -154,13 +154,13 @@ def precision_leak(question: PrecisionQuestion, bits: int, first: str, second: s
     )
 
 
-def draw_curve(question: PrecisionQuestion) -> Chart:
+def draw_curve(question: PrecisionInput) -> Chart:
     """ε′ over the rounding step, with the step of the question on it."""
     result = certify_question(question)
     point = (result.setting.rounding, result.guarantee.epsilon_prime)
     return charts.epsilon_chart(epsilon_curve(question), point, result.setting.level.epsilon)
 
 
-def draw_supports(question: PrecisionQuestion, bits: int, first: str, second: str) -> Chart:
+def draw_supports(question: PrecisionInput, bits: int, first: str, second: str) -> Chart:
     """The results that either of two secrets can give."""
     return charts.support_chart(compute_supports(question, bits, first, second))

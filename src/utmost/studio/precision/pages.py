@@ -13,7 +13,7 @@ from utmost.studio.background import ComputeDep
 from utmost.studio.charts import Chart
 from utmost.studio.forms import problem_from_error
 from utmost.studio.precision import forms
-from utmost.studio.precision.forms import Leak, PrecisionAnswer, PrecisionQuestion
+from utmost.studio.precision.forms import Leak, PrecisionAnswer, PrecisionInput
 from utmost.studio.rendering import render_page
 
 pages = APIRouter(include_in_schema=False, prefix="/precision")
@@ -39,12 +39,12 @@ def question_from_query(
     round: Annotated[
         str, Query(max_length=MAX_TEXT_CHARS, description="Results are multiples of this step")
     ] = "1/1024",
-) -> PrecisionQuestion:
+) -> PrecisionInput:
     """The question as typed."""
-    return PrecisionQuestion(format, epsilon, sensitivity, low, high, round)
+    return PrecisionInput(format, epsilon, sensitivity, low, high, round)
 
 
-QuestionDep = Annotated[PrecisionQuestion, Depends(question_from_query)]
+QuestionDep = Annotated[PrecisionInput, Depends(question_from_query)]
 
 
 @pages.get("")
