@@ -87,7 +87,7 @@ clean: ## remove .venv and all that was built
 
 # A stamp says that its extra was installed for this pyproject.toml; a failed install leaves none.
 .venv/.run: EXTRA :=
-.venv/.test: EXTRA := [test]
+.venv/.test: EXTRA := [test,studio]
 .venv/.check: EXTRA := [test,check,studio]
 .venv/.oracles: EXTRA := [test,oracles]
 .venv/.engines: EXTRA := [test,postgres,spark,accounting,transport]
@@ -104,6 +104,6 @@ clean: ## remove .venv and all that was built
 $(BIN)/python:
 	@[ -n "$(PYTHON)" ] || { echo "make: no Python >= 3.11 found: install one, or say make PYTHON=/path/to/python3" >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-		{ echo "make: $(PYTHON) is older than Python 3.11: say make PYTHON=/path/to/python3" >&2; exit 1; }
+		{ echo "make: $(PYTHON) does not run, or is older than Python 3.11: say make PYTHON=/path/to/python3" >&2; exit 1; }
 	@$(PYTHON) -m venv .venv || { rm -rf .venv; \
 		echo "make: $(PYTHON) could not make .venv: install its venv module (python3-venv on Debian)" >&2; exit 1; }

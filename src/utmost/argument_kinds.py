@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import typing
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, wraps
 from types import NoneType, UnionType
@@ -12,6 +13,7 @@ from utmost.errors import InputError, UtmostError
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 PYTHON_ERRORS = (AttributeError, IndexError, KeyError, TypeError, ValueError)  # what a wrong kind leads to
+ALIAS_TYPES: tuple[Any, ...] = tuple(filter(None, [getattr(typing, "TypeAliasType", None)]))  # from Python 3.12 on
 KIND_NAMES = {str: "text", int: "a whole number", float: "a number"}
 
 
@@ -54,6 +56,8 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
 
 def _alternatives(hint: Any) -> list[Any]:
     """The annotations that a union is made of, None left out; one that is no union is the only one."""
+    while isinstance(alias := get_origin(hint) or hint, ALIAS_TYPES):  # newer versions of numpy name NDArray so
+        hint = alias.__value__
     if get_origin(hint) not in (Union, UnionType):
         return [hint]
     return [kind for part in get_args(hint) if part is not NoneType for kind in _alternatives(part)]
