@@ -33,8 +33,7 @@ _NAMES = {  # where a name of this module is defined: names
     "utmost.mechanisms": "exponential geometric laplace planar response response_dual staircase",
     "utmost.polytopes": "is_kernel_mechanism is_vertex_mechanism kernels vertices",
     "utmost.publish.execute": "preview release",
-    "utmost.publish.release_file": "read_release",
-    "utmost.publish.release_json": "release_schema",
+    "utmost.publish.release_file": "read_release release_schema",
     "utmost.qif": "hyper refinement",
     "utmost.spaces": "Space cycle databases discrete graph grid hamming line space",
 }

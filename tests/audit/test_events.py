@@ -11,13 +11,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from utmost.audit.events import MAX_THRESHOLDS, Interval, Members, choose_events, thresholds
-from utmost.audit.output_features import (
+from utmost.audit.events import (
+    MAX_THRESHOLDS,
+    Interval,
+    Members,
+    choose_events,
     grid_step,
     lowest_bit,
     make_features,
     make_sample,
     number_positions,
+    thresholds,
     to_comparable,
     trailing_zeros,
 )

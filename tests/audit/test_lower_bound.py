@@ -15,7 +15,7 @@ from scipy.stats import binom
 import utmost as ut
 from audit.boxes import correct_geometric, inverse_laplace, laplace, wrong_clamp, wrong_clamp_channel
 from utmost.audit import channel_bound, function_box, load_box, lower_bound, program_box, sampled_bound
-from utmost.audit.output_features import to_comparable
+from utmost.audit.events import to_comparable
 from utmost.channel import channel
 from utmost.errors import InputError
 from utmost.mechanisms import geometric

@@ -16,7 +16,7 @@ from utmost.cli import output, run
 from utmost.errors import InputError
 from utmost.exact.input_text import CONTROL_CHARACTER
 from utmost.publish import plans, release_file
-from utmost.publish.release_json import release_content
+from utmost.publish.release_file import release_content
 from utmost.queries import Count, Histogram
 
 CONTROLS = ["\x1b[2J", "\x9b2J", "\r", "\x07", "\u202e", "\u2066", "\x00", "\ud800", "\x7f", "\x85"]

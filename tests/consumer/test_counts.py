@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from utmost.consumer import losses, priors
-from utmost.consumer.counts import Readings, posterior, read, reading_rules, reading_search, readings, recurrences
+from utmost.consumer.counts import Readings, posterior, read, reading_rules, reading_search, readings
 from utmost.consumer.counts import posteriors as posteriors_module
-from utmost.consumer.counts.recurrences import Floats, posterior_sums, scan
-from utmost.consumer.counts.tie_breaking import sign_of_polynomial
+from utmost.consumer.counts.posteriors import Floats, posterior_sums, scan
+from utmost.consumer.counts.reading_rules import sign_of_polynomial
 from utmost.consumer.losses import Loss
 from utmost.consumer.priors import Prior
 from utmost.errors import InputError
@@ -413,9 +413,9 @@ def test_what_the_sums_derive_over_all_counts_is_worked_out_once() -> None:
 
 def test_a_search_makes_one_pass_over_all_counts_for_all_groups_of_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes = []
-    rounding_error = recurrences.rounding_error
+    rounding_error = posteriors_module.rounding_error
     monkeypatch.setattr(
-        recurrences, "rounding_error", lambda logs, *rest: sizes.append(len(logs)) or rounding_error(logs, *rest)
+        posteriors_module, "rounding_error", lambda logs, *rest: sizes.append(len(logs)) or rounding_error(logs, *rest)
     )
     readings(priors.uniform(10_001), 0.5, losses.power("3/2"))
     assert sizes == [10_001]

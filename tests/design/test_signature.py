@@ -9,7 +9,7 @@ from strategies import channels, legal_consumers, rational_levels
 from utmost.channel import Channel, channel, deterministic, mix
 from utmost.consumer import Consumer, losses, priors
 from utmost.design import by_program, lemmas, optimal, remap_of, signature
-from utmost.design.tight_constraints import intervals, signature_text
+from utmost.design.count_mechanism import intervals, signature_text
 from utmost.errors import InputError
 from utmost.exact import Level, alpha, epsilon
 from utmost.mechanisms import geometric

@@ -23,7 +23,7 @@ from utmost.design.universal import (
     universally_optimal,
     verify,
 )
-from utmost.design.universal.duality import (
+from utmost.design.universal.second_proofs import (
     check_choice,
     check_constant,
     check_restriction,

@@ -27,8 +27,8 @@ from utmost.polytopes import (
     posterior_region,
 )
 from utmost.polytopes.kernels import fits_in_doubles, integer_masses, real_weights
-from utmost.polytopes.membership import null_vector
 from utmost.polytopes.positive_circuits import count_circuits, generic_row, positive_circuits
+from utmost.polytopes.type_members import null_vector
 from utmost.polytopes.vertex_columns import (
     RealColumns,
     are_dependent,

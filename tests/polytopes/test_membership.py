@@ -16,7 +16,7 @@ from utmost.errors import InputError
 from utmost.exact import Level, alpha, epsilon
 from utmost.mechanisms import geometric
 from utmost.polytopes import is_kernel_mechanism, is_vertex_mechanism, kernels
-from utmost.polytopes.membership import are_provably_independent, null_vector
+from utmost.polytopes.type_members import are_provably_independent, null_vector
 from utmost.spaces import line, parse_space
 
 HALF = alpha("1/2")

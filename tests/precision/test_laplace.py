@@ -23,7 +23,6 @@ from utmost.precision import (
     laplace,
     uniform_generator,
 )
-from utmost.precision.advice import epsilon_text, extra_epsilon_text, laplace_advice
 from utmost.precision.enumeration import (
     exact_epsilon,
     ideal_noise,
@@ -42,6 +41,7 @@ from utmost.precision.guarantee import (
     round_up,
 )
 from utmost.precision.number_formats import GENERATOR_KINDS
+from utmost.precision.remedies import epsilon_text, extra_epsilon_text, laplace_advice
 
 DOUBLE = implementation(BINARY64)
 MACHINES = [

@@ -14,8 +14,8 @@ from scipy.optimize import brentq
 from utmost.errors import InputError
 from utmost.exact import epsilon
 from utmost.precision import BINARY64, implementation, planar, uniform_generator
-from utmost.precision.advice import planar_advice
 from utmost.precision.guarantee import Implementation
+from utmost.precision.remedies import planar_advice
 
 DOUBLE = implementation(BINARY64)
 

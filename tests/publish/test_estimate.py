@@ -16,8 +16,7 @@ from strategies import inner_alphas, legal_consumers, weights
 from utmost.channel import channel
 from utmost.consumer import Consumer, losses, priors
 from utmost.consumer.counts import posterior, reading_rules
-from utmost.consumer.counts.posteriors import credible_intervals
-from utmost.consumer.counts.recurrences import posterior_sums
+from utmost.consumer.counts.posteriors import credible_intervals, posterior_sums
 from utmost.data.grid import Grid
 from utmost.design import optimal
 from utmost.errors import InputError

@@ -22,7 +22,7 @@ from utmost.errors import BudgetError, DataError, InputError, UtmostError
 from utmost.ledger.costs import ROW
 from utmost.publish import execute, release_file
 from utmost.publish.plans import plan_from_mapping
-from utmost.publish.release_json import release_content
+from utmost.publish.release_file import release_content
 from utmost.queries.answer_mechanisms.lattice import PreparedNoise
 
 PEOPLE = "person,x,region,score\n" + "".join(f"{k // 3},{k % 10},{'ns'[k % 2]},{k / 7:.3f}\n" for k in range(60))

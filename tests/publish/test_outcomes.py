@@ -28,7 +28,7 @@ from utmost import ledger
 from utmost.errors import UtmostError
 from utmost.publish import release_file
 from utmost.publish.plans import plan_from_mapping
-from utmost.publish.release_json import release_content
+from utmost.publish.release_file import release_content
 from utmost.queries import Count
 from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
 

@@ -12,7 +12,7 @@ import pytest
 import example_releases
 from utmost.errors import InputError
 from utmost.publish import release_file
-from utmost.publish.release_json import release_content
+from utmost.publish.release_file import release_content
 
 SETTINGS = {"replace": example_releases.CLOSED, "add-remove": example_releases.OPEN}
 COMPUTED = ("epsilon", "sensitivity", "mechanism", "optimal", "error")

@@ -20,7 +20,7 @@ from utmost.data.selection import NeighbourRelation, Partition, PrivacyUnit
 from utmost.errors import InputError
 from utmost.exact.input_text import CONTROL_CHARACTER
 from utmost.publish import release_file
-from utmost.publish.release_json import release_content, release_schema
+from utmost.publish.release_file import release_content, release_schema
 from utmost.publish.release_model import Answer, DataOrigin, LedgerEntry, Release
 from utmost.queries import Count, Histogram, Mean, Quantile, Query, Sum
 from utmost.queries.answer_error import answer_error

@@ -17,7 +17,7 @@ from utmost.errors import InputError
 from utmost.publish import release_file
 from utmost.publish.plan_writer import write_plan
 from utmost.publish.plans import Plan, parse_plan, plan_digest
-from utmost.publish.release_json import release_schema
+from utmost.publish.release_file import release_schema
 from utmost.queries import registry
 
 

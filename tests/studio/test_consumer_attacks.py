@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import example_releases
 from utmost.publish import release_file
-from utmost.publish.release_json import release_content
+from utmost.publish.release_file import release_content
 from utmost.queries import Count, Histogram
 
 FILE = "survey.release.json"

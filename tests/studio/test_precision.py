@@ -10,8 +10,8 @@ import pytest
 from utmost.cli import run
 from utmost.exact import epsilon
 from utmost.precision import BINARY16, BINARY64, implementation, laplace, uniform_generator
-from utmost.precision.advice import epsilon_text
 from utmost.precision.enumeration import disclosure_probability, enumerate_supports
+from utmost.precision.remedies import epsilon_text
 from utmost.reports.numbers import MINUS, typeset
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from utmost import user_functions
-from utmost.audit.output_features import to_comparable
+from utmost.audit.events import to_comparable
 from utmost.errors import InputError
 
 BlackBox: TypeAlias = Callable[[Sequence[Any], float], Sequence[Any]]  # (secrets, seconds left) → a value for each

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from utmost.audit.black_boxes import MIN_DRAWS, BlackBox, Progress, SampleHalves, draw_samples
-from utmost.audit.events import CandidateEvent, choose_events, log_ratio
-from utmost.audit.output_features import Sample, make_sample, number_positions
+from utmost.audit.events import CandidateEvent, Sample, choose_events, log_ratio, make_sample, number_positions
 from utmost.channel import Channel, Mechanism, PrivacyLoss, channel_of, least_epsilon
 from utmost.errors import InputError
 from utmost.exact import Level, Number, decimal, number, rational

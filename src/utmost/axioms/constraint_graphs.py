@@ -22,8 +22,8 @@ from utmost.channel import Channel, Mechanism, align_exact_inputs, align_inputs
 from utmost.channel.channel import Label
 from utmost.errors import InputError
 from utmost.exact import Level, Number, sign
-from utmost.polytopes.membership import Constraint
-from utmost.qif.input_checks import exact_channel
+from utmost.polytopes.type_members import Constraint
+from utmost.qif.hyper import exact_channel
 from utmost.spaces import Space
 from utmost.spaces.space import label_text
 

@@ -31,7 +31,7 @@ from utmost.channel.channel import Label, trusted_channel
 from utmost.errors import InputError
 from utmost.exact import Level, Number, rational
 from utmost.lp import LinearProgram, ProgramCertificate, certified_optimum
-from utmost.qif.input_checks import exact_channel
+from utmost.qif.hyper import exact_channel
 
 OVERLAP_MARGIN = 1e-9  # an overlap of doubles is nearer to the exact one than this for fewer than 10^6 outputs
 ONE = Fraction(1)

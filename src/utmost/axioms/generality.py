@@ -50,8 +50,7 @@ from utmost.errors import InputError
 from utmost.exact import Level, Number, Real, sign
 from utmost.qif import Refinement, refinement
 from utmost.qif.exact_algebra import common_field
-from utmost.qif.hyper import bundle_columns
-from utmost.qif.input_checks import exact_channel
+from utmost.qif.hyper import bundle_columns, exact_channel
 
 
 def split_output(column: Column, graph: RowGraph, privacy: PrivacyConstraints) -> tuple[Column, Column]:

@@ -26,7 +26,7 @@ from utmost.errors import InputError
 from utmost.exact import Level, Number, Real, sign
 from utmost.polytopes.vertex_columns import exact_determinant
 from utmost.qif.exact_algebra import Ratio, common_field
-from utmost.qif.input_checks import TableLike, channel_for, check_table, exact_channel
+from utmost.qif.hyper import TableLike, channel_for, check_table, exact_channel
 
 Measure: TypeAlias = Callable[[Channel], Number]
 MAX_TESTED_OUTPUTS = 4  # outputs of mechanisms all of whose deterministic processings are tried

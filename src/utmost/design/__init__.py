@@ -1,9 +1,8 @@
 """Designs: the best mechanism for a privacy type and a consumer, with its certificate."""
 
 from utmost.design.capacities import Capacities, Capacity, capacity
-from utmost.design.count_mechanism import Derivation, derivation
+from utmost.design.count_mechanism import Derivation, LemmaFinding, derivation, lemmas, remap_of, signature
 from utmost.design.optimal import Design, by_program, optimal
-from utmost.design.tight_constraints import LemmaFinding, lemmas, remap_of, signature
 
 __all__ = [
     "Capacities",

@@ -1,6 +1,5 @@
 """The geometry of a privacy type: the vertices of its region of posteriors, and its kernel mechanisms."""
 
-from utmost.polytopes.decomposition import Decomposition, decomposition
 from utmost.polytopes.kernels import (
     Kernel,
     PosteriorRegion,
@@ -12,7 +11,13 @@ from utmost.polytopes.kernels import (
     kernels_by_subsets,
     posterior_region,
 )
-from utmost.polytopes.membership import MembershipVerdict, is_kernel_mechanism, is_vertex_mechanism
+from utmost.polytopes.type_members import (
+    Decomposition,
+    MembershipVerdict,
+    decomposition,
+    is_kernel_mechanism,
+    is_vertex_mechanism,
+)
 from utmost.polytopes.vertices import count_vertices, vertices, vertices_by_growth
 
 __all__ = [

@@ -1,7 +1,6 @@
 """Privacy of floating-point noise: formats, closeness, ε′ of Laplace and planar noise, attacks, exact laws (GMP13)."""
 
 from utmost.precision import laplace, planar
-from utmost.precision.advice import laplace_advice, planar_advice, sum_advice
 from utmost.precision.attacks import Attack, run_attack
 from utmost.precision.enumeration import exact_epsilon, wasserstein
 from utmost.precision.guarantee import Closeness, Implementation, PrecisionGuarantee, implementation
@@ -17,7 +16,16 @@ from utmost.precision.number_formats import (
     sum_error,
     uniform_generator,
 )
-from utmost.precision.rounding_wrapper import WrappedLaplace, WrappedPlanar, wrap_laplace, wrap_planar, wrap_shifted
+from utmost.precision.remedies import (
+    WrappedLaplace,
+    WrappedPlanar,
+    laplace_advice,
+    planar_advice,
+    sum_advice,
+    wrap_laplace,
+    wrap_planar,
+    wrap_shifted,
+)
 
 __all__ = [
     "BINARY16",

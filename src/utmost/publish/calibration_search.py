@@ -24,7 +24,7 @@ import numpy as np
 
 from utmost.consumer import Consumer, counts, priors
 from utmost.consumer.counts import reading_rules
-from utmost.consumer.counts.recurrences import posterior_sums
+from utmost.consumer.counts.posteriors import posterior_sums
 from utmost.consumer.losses import Loss
 from utmost.consumer.priors import Prior
 from utmost.errors import InputError, UndecidedError

@@ -21,9 +21,8 @@ from utmost.consumer.priors import Prior
 from utmost.errors import InputError
 from utmost.exact import decimal, integer, rational
 from utmost.publish.reading import number_readings, prior_points
-from utmost.publish.reading.answer_readings import PriorShape, answer_reading
 from utmost.publish.reading.estimates import Belief, Estimate, ExpectedLosses, Floats, Reader, Reading
-from utmost.publish.reading.number_readings import on_lattice
+from utmost.publish.reading.number_readings import PriorShape, answer_reading, on_lattice
 from utmost.publish.reading.prior_points import AxisRequest
 from utmost.publish.release_model import Answer
 

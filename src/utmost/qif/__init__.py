@@ -4,7 +4,7 @@ A prior through a channel is a hyper; a measure of the hyper, less that of the p
 the channel's capacity; and one channel refines another when it leaks no more to any consumer.
 """
 
-from utmost.qif.enclosure import Enclosure
+from utmost.qif.exact_algebra import Enclosure
 from utmost.qif.hyper import (
     Hyper,
     TransportPlan,

@@ -25,23 +25,23 @@ from utmost.channel import Channel, Matrix, Mechanism
 from utmost.consumer.consumer import best_readings, first_minimum
 from utmost.errors import InputError
 from utmost.exact import Number, enclosure, sign
-from utmost.qif.enclosure import (
+from utmost.qif.exact_algebra import (
     PRECISION_BITS,
     Enclosure,
+    add_exact,
     entropy_term,
     exact_enclosure,
     log2_enclosure,
     sum_enclosures,
 )
-from utmost.qif.exact_algebra import add_exact
-from utmost.qif.hyper import hyper
-from utmost.qif.input_checks import (
+from utmost.qif.hyper import (
     PriorLike,
     TableLike,
     channel_for,
     check_table,
     check_weights,
     exact_channel,
+    hyper,
     object_array,
 )
 

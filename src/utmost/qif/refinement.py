@@ -36,8 +36,7 @@ from utmost.qif.exact_algebra import (
     rational_approximation,
     solve_system,
 )
-from utmost.qif.hyper import ColumnBundle, bundle_columns
-from utmost.qif.input_checks import exact_channel
+from utmost.qif.hyper import ColumnBundle, bundle_columns, exact_channel
 from utmost.qif.refinement_programs import (
     Witness,
     cone_program,

@@ -231,7 +231,7 @@ def _level_paragraph(examination: Examination) -> Paragraph | None:
 def _signature_blocks(examination: Examination) -> dict[str, Block | None]:
     """The signature where it is small, and which lemmas of GRS12 it obeys."""
     from utmost.design import lemmas
-    from utmost.design.tight_constraints import signature_text
+    from utmost.design.count_mechanism import signature_text
 
     channel, signature = examination.channel, examination.signature
     if signature is None:

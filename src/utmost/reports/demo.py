@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from utmost.exact import json_number
-from utmost.publish.release_json import release_content
+from utmost.publish.release_file import release_content
 from utmost.reports.blocks import Cell, Paragraph, Report, Table, Verbatim
 from utmost.reports.numbers import quantity
 from utmost.reports.release import describe as describe_release

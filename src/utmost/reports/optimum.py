@@ -128,7 +128,7 @@ def _omission_paragraph(channel: Channel) -> Paragraph | None:
 
 
 def _signature_block(design: Design, signature: tuple[str, ...]) -> Verbatim:
-    from utmost.design.tight_constraints import signature_text
+    from utmost.design.count_mechanism import signature_text
 
     return Verbatim(signature_text(signature, design.channel.inputs, design.channel.outputs) + "\n")
 

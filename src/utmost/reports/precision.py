@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from utmost.exact import json_above
 from utmost.precision import sum_advice
-from utmost.precision.advice import epsilon_text
 from utmost.precision.attacks import MIN_DRAWS
+from utmost.precision.remedies import epsilon_text
 from utmost.reports.blocks import Cell, Facts, Paragraph, Report, Table
 from utmost.reports.numbers import at_most, quantity
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from utmost.publish import plan_writer
-from utmost.publish.release_json import error_content, part_content
+from utmost.publish.release_file import error_content, part_content
 from utmost.queries.answer_error import noise_remark
 from utmost.reports.blocks import Block, Cell, Facts, Paragraph, Report, Table
 from utmost.reports.numbers import Quantity, Rounding, amount, at_most, quantity

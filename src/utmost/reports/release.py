@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from utmost.publish.release_json import release_content
+from utmost.publish.release_file import release_content
 from utmost.queries.answer_error import noise_remark
 from utmost.reports.blocks import Block, Cell, Paragraph, Report, Table
 from utmost.reports.numbers import Quantity, Rounding, amount, quantity

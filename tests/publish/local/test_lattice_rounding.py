@@ -13,9 +13,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from utmost.errors import InputError
-from utmost.publish.local import lattice_rounding
-from utmost.publish.local.coordinates import Axis
-from utmost.publish.local.lattice_rounding import lattice_positions
+from utmost.publish.local import coordinates
+from utmost.publish.local.coordinates import Axis, lattice_positions
 
 HALF = Fraction(1, 2)
 SIZES = st.sampled_from(
@@ -78,17 +77,17 @@ def test_whole_numbers_and_decimals_are_exact_too(values: list[int], size: Fract
 def test_the_array_path_says_what_whole_numbers_say(case, ulps: int) -> None:
     """The error-free product and the 64-bit decimals against Python's integers, on ties and their neighbours."""
     axis, number = case
-    line = lattice_rounding.integer_line(1 / axis.size, HALF - axis.zero / axis.size, axis.low, axis.high)
+    line = coordinates.integer_line(1 / axis.size, HALF - axis.zero / axis.size, axis.low, axis.high)
     value = float(number)
     for _ in range(abs(ulps)):
         value = np.nextafter(value, inf if ulps > 0 else -inf)
     nearest = np.rint(np.array([value]) * float(1 / axis.size) + float(HALF - axis.zero / axis.size))
     floors = np.zeros(1, dtype=np.int64)
     if abs(value * float(1 / axis.size) + float(HALF - axis.zero / axis.size) - nearest[0]) < 1e-9:
-        assert lattice_rounding._floor_doubles(np.array([value]), nearest, line, floors)
+        assert coordinates._floor_doubles(np.array([value]), nearest, line, floors)
         assert floors.tolist() == line.floors([float(value)])
     text = format(number, "f")
-    if lattice_rounding._floor_decimals(pa.array([text]), np.array([float(number)]), line, floors)[0]:
+    if coordinates._floor_decimals(pa.array([text]), np.array([float(number)]), line, floors)[0]:
         assert floors.tolist() == line.floors([text])
 
 

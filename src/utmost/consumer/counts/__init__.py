@@ -21,11 +21,16 @@ from typing import TypeAlias
 import numpy as np
 
 from utmost.consumer.counts import reading_rules
-from utmost.consumer.counts.posteriors import MAX_FULL_COUNTS
-from utmost.consumer.counts.reading_rules import ReadingRule, face_value_loss, reading_rule
+from utmost.consumer.counts.posteriors import (
+    MAX_FULL_COUNTS,
+    Floats,
+    Ints,
+    PosteriorSums,
+    posterior_sums,
+    rounding_error,
+)
+from utmost.consumer.counts.reading_rules import ExactRate, ReadingRule, TieBreaker, face_value_loss, reading_rule
 from utmost.consumer.counts.reading_search import MAX_SEARCH_WORK, ReadingSearch
-from utmost.consumer.counts.recurrences import Floats, Ints, PosteriorSums, posterior_sums, rounding_error
-from utmost.consumer.counts.tie_breaking import ExactRate, TieBreaker
 from utmost.consumer.losses import Loss
 from utmost.consumer.priors import Prior
 from utmost.errors import InputError

@@ -15,8 +15,15 @@ from functools import lru_cache
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from utmost.consumer.counts.posteriors import MAX_FULL_COUNTS, linear_losses, linear_remap, posterior_bulk
-from utmost.consumer.counts.recurrences import Floats, Ints, PosteriorSums
+from utmost.consumer.counts.posteriors import (
+    MAX_FULL_COUNTS,
+    Floats,
+    Ints,
+    PosteriorSums,
+    linear_losses,
+    linear_remap,
+    posterior_bulk,
+)
 from utmost.consumer.losses import Loss, absolute
 from utmost.errors import InputError
 

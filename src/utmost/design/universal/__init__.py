@@ -27,12 +27,15 @@ from utmost.design.universal.decision import (
     universally_optimal,
     verify,
 )
-from utmost.design.universal.duality import Extension, check_restriction, extension, retraction
-from utmost.design.universal.kernel_simulation import (
+from utmost.design.universal.second_proofs import (
+    Extension,
     RemappedKernel,
     Simulation,
     SimulationStep,
+    check_restriction,
+    extension,
     minimal_remaps,
+    retraction,
     simulation,
     verify_simulation,
 )

@@ -16,7 +16,7 @@ from utmost.design.universal import (
     universal_mechanism,
     universally_optimal,
 )
-from utmost.design.universal.duality import check_choice, check_constant, check_restriction
+from utmost.design.universal.second_proofs import check_choice, check_constant, check_restriction
 from utmost.exact import Level, alpha
 from utmost.mechanisms.geometric import geometric
 from utmost.mechanisms.randomised_response import response, response_dual

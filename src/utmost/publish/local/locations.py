@@ -30,8 +30,8 @@ from utmost.publish.local.coordinates import (
     check_box,
     check_unit,
     lattice_axes,
+    lattice_positions,
 )
-from utmost.publish.local.lattice_rounding import lattice_positions
 
 if TYPE_CHECKING:
     import pyarrow as pa

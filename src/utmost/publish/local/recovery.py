@@ -21,8 +21,7 @@ from utmost.errors import InputError
 from utmost.exact import Number, rational, sign
 from utmost.mechanisms.randomised_response import RandomisedResponse
 from utmost.publish.local.categories import CategoryMechanism
-from utmost.publish.local.coordinates import Axis
-from utmost.publish.local.lattice_rounding import cell_doubles, normalise_cells
+from utmost.publish.local.coordinates import Axis, cell_doubles, normalise_cells
 from utmost.publish.local.locations import LocationMechanism
 from utmost.publish.local.metadata import TableMetadata
 from utmost.publish.local.remap import (
