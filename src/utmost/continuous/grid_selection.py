@@ -17,8 +17,8 @@ up to s, too, such as `step:h` with h ≥ s.
 when it is given the grid point instead (FMM21 Lemma 9); beyond b it is continued by K(b). So cells take the place of
 numbers and the mean loss over a cell, ℓ̄, that of the loss. As a function of the reading ℓ̄ falls up to some point of
 the cell and rises after it: it is convex, falls before the cell and rises behind it; or it is 0 on the cell. So ℓ̄ is
-in order (`optimality`), and the geometric mechanism on the grid, read in the best way, loses no more than K does on the
-grid. But it loses A: the rounding is in ℓ̄, on both sides. And λs/2 = ε/2k. ∎
+in order (`laplace_optimality`), and the geometric mechanism on the grid, read in the best way, loses no more than K
+does on the grid. But it loses A: the rounding is in ℓ̄, on both sides. And λs/2 = ε/2k. ∎
 
 *Proof, k·s > Δ.* The same at the rate λ′ = ε/(k·s) < λ gives A ≤ e^(ε/2k)·V(λ′), where V(t) is the loss of truncated
 Laplace at rate t and V(λ) = B (FMM21 Thm 5). Let X be the number, n the noise at rate t, Y = X + n, w(Y) the best
@@ -38,7 +38,7 @@ one.
 the lattice of such means. Then x and what is drawn from are at most r apart, but cells overlap and ℓ̄ need not be in
 order. There A ≤ e^(λr)·B + 2κr. *Proof.* Let x′ be the lattice number. K at x is at least e^(−λr) times K at x′, and
 ℓ(w, x) ≥ ℓ(w, x′) − κr: so B ≥ e^(−λr)·(B′ − κr), where B′ is what K loses on x′. The geometric mechanism loses no more
-than B′ on x′ (GRS12 Thm 3.2 and `optimality`), and at most κr more on x. ∎ By itself A ≤ κ·(r + 1/λ).
+than B′ on x′ (GRS12 Thm 3.2 and `laplace_optimality`), and at most κr more on x. ∎ By itself A ≤ κ·(r + 1/λ).
 """
 
 from __future__ import annotations

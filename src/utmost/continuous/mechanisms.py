@@ -108,7 +108,7 @@ class Laplace:
         return Guarantee(_epsilon(self.level), _scaled_epsilon(self.level, self.interval.length), "private by distance")
 
     def stage(self, density: Density, grid: CellPartition, degree: int, bits: int) -> Stage:
-        """See `stage`."""
+        """See `bounds.columns`."""
         weights = exponential_weights(density, grid, self.level, degree, bits)
         return TwoSided(weights, weights, grid, self.level, bits).stage(atoms=True)
 

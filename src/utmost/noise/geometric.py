@@ -11,8 +11,8 @@ Given q ≥ Q, q − Q is again Geom(α^B), since it has no memory: such a draw 
 
 Pr[C ≤ c] is α^(1+B(−1−c))/(1+α) for c < 0 and 1 − α^(B(c+1))/(1+α) for c ≥ 0; Pr[r_i ≤ r] is
 (1−β^(r+1))/(1−β^b) with β = α^(b^i). Their thresholds in words are found by balls around e^(−ε·m), of as many bits as
-it takes (`thresholds.ball_threshold`), so that a rational α is never raised to a huge power. Which b, k and Q are used
-changes how long a draw takes and not its law; they are the only thing that a float decides.
+it takes (`table_sampling.ball_threshold`), so that a rational α is never raised to a huge power. Which b, k and Q are
+used changes how long a draw takes and not its law; they are the only thing that a float decides.
 
 The noise is drawn before the secret is read: a mechanism adds the one to the other. So neither the words taken nor the
 time they take depend on the secret.

@@ -291,7 +291,7 @@ def is_fine_quantile(result: float, secret: float, scale: float) -> bool:
 
 
 def is_lattice_point(result: float, secret: float, scale: float) -> bool:
-    """Is it a multiple of 2^−10: what `unsafe_samplers.lattice_laplace` gives, each with a positive chance for every
+    """Is it a multiple of 2^−10: what `lattice_laplace` gives, each with a positive chance for every
     secret.
     """
     return (Fraction(result) * 2**10).denominator == 1

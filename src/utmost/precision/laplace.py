@@ -124,7 +124,7 @@ def arithmetic_error(setting: LaplaceSetting, implementation: Implementation, no
 
 
 def closeness(setting: LaplaceSetting, implementation: Implementation) -> Closeness | None:
-    """The least δ_t that is found with: error on {|n| ≤ D + 2δ_t} ≤ δ_t; None if there is none (see `closeness`)."""
+    """The least δ_t that is found with: error on {|n| ≤ D + 2δ_t} ≤ δ_t; None if there is none (see `guarantee`)."""
     delta0 = implementation.delta0
 
     def error(delta: Fraction) -> Fraction | None:

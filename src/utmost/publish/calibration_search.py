@@ -8,7 +8,7 @@ g_α(z) = (1−α)²/((1−αz)(1−α/z)), the generating function of two-sided
     g_β(z)/g_α(z) = ((1−β)/(1−α))²·(α/β + (1−αβ)(1−α/β)/((1−βz)(1−β/z))),
 
 which has coefficients ≥ 0: a mixture of no noise and noise of β. And cutting at 0 and n loses nothing for counts in
-between (`reading.lattice_reading`). So the answer of β is a post-processing of that of α, whatever the loss. ∎
+between (`reading.number_readings`). So the answer of β is a post-processing of that of α, whatever the loss. ∎
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Read a release as a consumer: the best reading of an answer for a prior and a loss, and how good it is.
 
-The mechanism says whether there is a posterior, and `reading.answer_readings` how its answers are read; an answer
+The mechanism says whether there is a posterior, and `reading.number_readings` how its answers are read; an answer
 without one, such as a quantile, is read at face value. Numbers that no release can have, in a file that somebody else
 wrote, are refused before anything is worked out.
 """
@@ -56,7 +56,7 @@ def estimate(
 
     `at_least` and `at_most` bound the values that the reader holds possible, in the value's unit; they are needed where
     the release has no public end. `grid` is how many points between them carry the prior; by default every value there
-    is, up to 10⁷ for a count and 10⁶ otherwise, else those that matter (`reading.point_selection`). `cell` picks one of
+    is, up to 10⁷ for a count and 10⁶ otherwise, else those that matter (`reading.prior_points`). `cell` picks one of
     a histogram.
     """
     axis_request = AxisRequest(

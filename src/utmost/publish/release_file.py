@@ -1,6 +1,6 @@
 """A release as JSON, schema `utmost-release/1`: encoded, decoded, its JSON schema, read and written.
 
-A release as JSON, schema `utmost-release/1` (docs/release-file.md). What `release_to_json` writes, `parse_release`
+docs/release-file.md describes it. What `release_to_json` writes, `parse_release`
 reads back equal.
 
 Exact numbers are texts ("1/10"), whole numbers and floats are numbers.
@@ -91,7 +91,7 @@ def decode_release(top: Fields) -> Release:
     """The release in the fields of a document, whose schema is known to be ours.
 
     What follows from the queries and the setting is computed, not read: mechanisms and sensitivities must be those that
-    the queries have, and claims, errors and the guarantee are worked out anew (`release_consistency`).
+    the queries have, and claims, errors and the guarantee are worked out anew (`release_model`).
     """
     top.expect(TOP_KEYS)
     top.text("schema")

@@ -1,9 +1,5 @@
 """Numbers of channels: rational functions of powers, linear systems, irrational numbers enclosed.
 
-Exact algebra over the entries of channels: rational functions of powers, and linear systems over them.
-
-Rational functions of the powers that exact numbers are made of: the field of a mechanism's entries.
-
 The entries of a mechanism are quotients of sums of products of a few powers, e^(−1/10), e^(−√2/10), 2^(−√5).
 Calculating with these as if they were free variables, and dividing common factors out, keeps elimination small where
 plain sums would double in length at every step. What holds of the variables holds of the numbers put for them, so a
@@ -11,7 +7,7 @@ solution that is found is a solution; that none is found proves nothing unless t
 relied on.
 
 Exact linear systems over the numbers that channels are made of: fractions in flint, the others in their
-`rational_functions`.
+rational functions.
 """
 
 from __future__ import annotations

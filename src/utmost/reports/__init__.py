@@ -2,7 +2,7 @@
 
 A module of this package describes one kind of result: `describe(result, …)` returns a `Report`. Its blocks are what a
 person reads, in order; its document is what a program reads. The command line prints the blocks (`cli.output`) or the
-document, the studio and notebooks show the same blocks (`html`). Numbers are formatted in `numbers` alone, and bounds
+document, the studio and notebooks show the same blocks (`blocks`). Numbers are formatted in `numbers` alone, and bounds
 are rounded outward there.
 """
 

@@ -75,7 +75,7 @@ def readings(
 
     w(y) is the smallest minimiser of Σ_x π_x α^|x−y| ℓ(x, w) (GRS12 §2.3; non-decreasing in y for legal ℓ). O(n) for
     `Linear`, `Squared` and `Binary`; for other losses about the widths of the posteriors of the answers that no other
-    answer stands for (`posterior_mass`), refused where it takes more than `effort` multiplications. Above 4096 counts
+    answer stands for (`posteriors`), refused where it takes more than `effort` multiplications. Above 4096 counts
     such a loss is taken, unchecked, not to decrease away from the truth on either side. Ties are settled for the
     answers in `asked`, by default for all.
 

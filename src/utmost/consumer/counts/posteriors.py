@@ -7,8 +7,6 @@ L_y = α·L_{y−1} + π_y, and so do its right mass and its moments. All terms 
 wrong is the range, since π_x and α^|x−y| run from 1 down to e^−50000000. So every quantity at y is kept as a multiple
 of 2^{e_y}, with 2^{e_y} ≈ max_x π_x α^|x−y|: the largest term is about 1, and what underflows is below 10^−300 of it.
 
-All posteriors at once in closed form, with intervals, means, modes and losses; where their mass is.
-
 Where the posteriors have their mass, and which answers need a search of their own.
 
 An answer with next to nothing at or below it is *idle*: from y to y + 1 every weight above y grows by the same 1/α, so

@@ -3,8 +3,8 @@
     $(π, K, ℓ) = ∫ inf_w ∫ ℓ(w, x) π(x) K(x)(dy) dx
 
 with the infimum over readings w, for each answer y on its own. The interval is cut into cells; a stage of the mechanism
-turns these into finitely many columns whose infima bound the loss from below and from above (`stage`), a reader
-encloses each infimum (`best_reading_by_prefix_sums`, `best_reading_by_table`), and cells are split where the bounds are
+turns these into finitely many columns whose infima bound the loss from below and from above (`columns`), a reader
+encloses each infimum (`best_readings`), and cells are split where the bounds are
 apart until they are as close as asked. Every bound is a ball's end or a double rounded outwards; plain doubles only
 choose readings and cells.
 """

@@ -1,7 +1,7 @@
 """The multiplicative and additive capacity of a privacy type, certified (FMPD23 §V).
 
-`capacity_bounds` has the bound that everything rests on; `closed_form_capacity` the formulas; `point_weights` the
-linear program over points, which is exact where its answer can be made a channel; `pair_program` the one over pairs,
+`capacity_bounds` has the bound that everything rests on; `closed_form_capacity` the formulas; `capacity_programs` the
+linear program over points, which is exact where its answer can be made a channel, and the one over pairs,
 which always is.
 """
 

@@ -217,7 +217,7 @@ def check_restriction(
     Left implies right: with π supported on X′ the loss of M is that of M↓X′, and what the type of X can do on X′ the
     type of X′ can do too. The converse needs that mechanisms on X′ extend to X, and **fails** without: on line:3 the
     geometric mechanism is optimal for ℓ_bin on {0, 2}, lifted, but its restriction is not for ℓ_bin, since T, which is,
-    extends to no private mechanism on the line (`extension`). Where X has a `retraction` onto X′ both directions hold.
+    extends to no private mechanism on the line (see above). Where X has a `retraction` onto X′ both directions hold.
     """
     part_space = sub_space(space, labels)
     left = universally_optimal(part_space, level, loss, mechanism.restrict(labels)).optimal

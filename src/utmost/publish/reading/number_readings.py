@@ -1,7 +1,5 @@
 """Read released numbers: of each mechanism with a posterior, its points, its readings, its likelihood.
 
-Read a released number: a lattice number, or a mean from a noisy total and a noisy number of rows.
-
 A released lattice number: a count, a cell, a sum, a mean of a public number of rows.
 
 The answer y has the law κ_y·e^(−ε|x − y|) between the ends and at them. A reader who holds x possible from a to b alone
@@ -24,8 +22,8 @@ q-th number of rows alone; q·ε_R is then about 10⁻⁶ times the number of po
 
 How answers of each mechanism with a posterior are read: their points, their readings, their likelihood.
 
-A lattice number is a count, a cell, a sum, or a mean of a public number of rows (`lattice_reading`); a mean of a secret
-number of rows is a ratio of two (`ratio_reading`). Another mechanism is a class here, and a line in `READINGS`.
+A lattice number is a count, a cell, a sum, or a mean of a public number of rows; a mean of a secret
+number of rows is a ratio of two. Another mechanism is a class here, and a line in `READINGS`.
 """
 
 from __future__ import annotations
