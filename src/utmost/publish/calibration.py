@@ -173,8 +173,8 @@ def calibrate_loss(
     """The least ε with which a reader of a count from 0 to `size` has at most this expected loss, under the best remap.
 
     The loss does not rise with ε (`calibration_search`). At ε = 0 the reader has the prior alone; a target which that
-    meets needs 0. Up to 300 counts with an exact prior both verdicts are certain; above, they are in doubles with a bound on
-    their rounding, and where that hides the last digits fewer are given.
+    meets needs 0. Up to 300 counts with an exact prior both verdicts are certain; above, they are in doubles with a
+    bound on their rounding, and where that hides the last digits fewer are given.
     """
     points, max_loss, count_sensitivity = (
         integer(size, "size") + 1,

@@ -5,7 +5,8 @@ Check the inputs of this package: exact channels, priors as weights, gains and l
 A table has a row for each secret and a column for each action: entry [x, w] is what action w brings when the secret is
 x. Nothing here is a float, so nothing that is computed from it is.
 
-A hyper (FMPD23 §II-A) has posteriors with their probabilities. Outputs with proportional columns lead to the same posterior, and are grouped.
+A hyper (FMPD23 §II-A) has posteriors with their probabilities.
+Outputs with proportional columns lead to the same posterior, and are grouped.
 
 Distances between hypers: what it costs to move one distribution of posteriors into another (FMM21 §IV-D, §VII-B).
 
