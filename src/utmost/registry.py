@@ -6,6 +6,7 @@ are all made from it, so a new family is one module and one entry.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from typing import Generic, TypeVar
 
 from utmost.errors import InputError
 
+KIND_PATTERN = re.compile(r"[a-z][a-z0-9_-]*")  # no list of weights, no file, nothing with a colon
 MAX_QUOTED_CHARS = 60  # of a text that is refused
 
 
@@ -68,7 +70,9 @@ class Registry(Generic[FamilyType]):
         return self._families.get(kind)
 
     def register(self, family: FamilyType) -> None:
-        """Add a family at the end; its kind must be new."""
+        """Add a family at the end; its kind must be new, and no text that could be something else."""
+        if not KIND_PATTERN.fullmatch(family.kind):
+            raise ValueError(f"a kind of {self.noun} must be small letters and hyphens, got {family.kind!r}")
         if family.kind in self._families:
             raise ValueError(f"there is a {self.noun} {family.kind} already")
         self._families[family.kind] = family

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from fractions import Fraction
@@ -137,3 +138,25 @@ def test_no_front_end_rounds_a_bound_to_the_nearest_decimal() -> None:
         and "target" not in line
     ]
     assert rounded == []
+
+
+def test_what_is_spent_is_rounded_up_and_what_is_left_down():
+    from utmost.reports.numbers import Rounding, amount
+    from utmost.studio.rendering import template_environment
+
+    assert amount(Fraction("0.12345649999999"), Rounding.UP).rounded == "0.123457"
+    filters = template_environment().filters
+    assert ">0.999999<" in filters["left"](Fraction(99999996, 100000001))
+    assert ">1<" in filters["spent"](Fraction(99999996, 100000001))
+
+
+def test_the_epsilon_of_a_channel_in_a_document_is_not_below_its_own(utmost):
+    document = json.loads(utmost("mechanism", "geometric", "--size", "2", "--alpha", "1/5", "--json").out)
+    assert document["epsilon"] == 1.60943791244  # ln 5 = 1.609437912434…
+
+
+def test_a_target_is_never_told_stronger_than_it_was_asked(utmost):
+    assert (
+        "probability 0.9999996 or more"
+        in utmost("calibrate", "count", "--error", "10", "--confidence", "0.9999996").out
+    )

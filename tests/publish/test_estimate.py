@@ -406,7 +406,8 @@ def test_only_means_near_the_ratio_matter_to_a_uniform_prior(mean, rows, relatio
         (near_reading.estimate, *near_reading.interval), (full_reading.estimate, *full_reading.interval), strict=True
     ):
         assert abs(near_value - full_value) <= Fraction(4, 100)
-    assert near_reading.loss.expected == pytest.approx(full_reading.loss.expected, rel=0.02)
+    # points of the full grid are 1/40 apart, a third of the loss: the nearest of them is off by up to 2.5 % of it
+    assert near_reading.loss.expected == pytest.approx(full_reading.loss.expected, rel=0.03)
 
 
 def test_the_points_of_a_prior_listed_for_a_sum_are_its_grid():

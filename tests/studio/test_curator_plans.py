@@ -23,7 +23,7 @@ from utmost.errors import InputError
 from utmost.publish import execute, plan_writer, plans
 from utmost.publish.plans import Plan, QuerySpec
 from utmost.queries import Count, Histogram, Mean, Quantile, Sum
-from utmost.reports.numbers import amount, at_most, quantity
+from utmost.reports.numbers import Rounding, amount, at_most, quantity
 from utmost.reports.preview import describe
 from utmost.studio.curator import draft_preview, forms, plan_builder, tables
 from utmost.studio.curator.forms import KeyColumn, PlanDraft, QueryDraft, parse_form
@@ -282,9 +282,9 @@ def test_the_numbers_are_those_of_a_dry_run(settings):
     assert plan_preview.problems == []
     assert plans.parse_plan(plan_preview.plan or "", settings.folder) == plan
     assert (plan_preview.cost, plan_preview.left, plan_preview.after) == (
-        FormattedNumber.of(amount(dry_run.cost)),
-        FormattedNumber.of(amount(dry_run.left)),
-        FormattedNumber.of(amount(dry_run.after)),
+        FormattedNumber.of(amount(dry_run.cost, Rounding.UP)),
+        FormattedNumber.of(amount(dry_run.left, Rounding.DOWN)),
+        FormattedNumber.of(amount(dry_run.after, Rounding.DOWN)),
     )
     content = describe(dry_run).json["queries"]
     for query_preview, answer in zip(plan_preview.queries, dry_run.planned_answers, strict=True):

@@ -65,7 +65,9 @@ KIND_BY_ENDING = {
     ".svg": PICTURE,
     ".png": PICTURE,
     ".html": PICTURE,
-    ".jsonl": FileKind("a list of vertices", _starts_with(rb'\{"(?:vertex|kernel)": ')),
+    ".jsonl": FileKind(
+        "a list of vertices", _starts_with(rb'\{"(?:vertex": 0, "posterior|kernel": 0, "vertices)": \[')
+    ),
     ".csv": CHANNEL,
     ".json": CHANNEL,
 }

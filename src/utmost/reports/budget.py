@@ -37,8 +37,8 @@ def describe(budget: Budget, state: BudgetState) -> Report:
 def budget_numbers(budget: Budget, state: BudgetState) -> dict[str, Quantity]:
     """The amounts of a budget: what is spent is rounded up, what is left down."""
     return {
-        "limit": amount(budget.rule.limit(budget)),
-        "delta": amount(budget.delta),
+        "limit": amount(budget.rule.limit(budget), Rounding.DOWN),
+        "delta": amount(budget.delta, Rounding.DOWN),
         "spent": amount(state.spent, Rounding.UP),
         "left": amount(state.left, Rounding.DOWN),
     }
@@ -62,7 +62,7 @@ def describe_history(name: str, charges: Sequence[Charge], state: BudgetState) -
     spent, left = amount(state.spent, Rounding.UP), amount(state.left, Rounding.DOWN)
     total = sum((charge.epsilon for charge in charges), Fraction(0))
     is_composed = total != state.spent
-    remark = ("; one by one they would cost ", amount(total), ", together less") if is_composed else ()
+    remark = ("; one by one they would cost ", amount(total, Rounding.UP), ", together less") if is_composed else ()
     header = ("entry", "charged", "plan", "queries", "part", "ε")
     return Report(
         {
@@ -82,7 +82,14 @@ def describe_history(name: str, charges: Sequence[Charge], state: BudgetState) -
 def _charge_row(charge: Charge) -> tuple[Cell, ...]:
     queries = ", ".join(cost.query for cost in charge.costs)
     part = "" if charge.part is None else f"{charge.part.column} = {charge.part.value}"
-    return str(charge.number), charge.charged, charge.plan[:DIGEST_CHARS], queries, part, amount(charge.epsilon)
+    return (
+        str(charge.number),
+        charge.charged,
+        charge.plan[:DIGEST_CHARS],
+        queries,
+        part,
+        amount(charge.epsilon, Rounding.UP),
+    )
 
 
 def protection_sentence(budget: Budget) -> str:

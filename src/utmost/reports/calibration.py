@@ -9,7 +9,7 @@ from utmost.exact import json_number
 from utmost.publish.calibration import LOSS_TARGET
 from utmost.publish.calibration_search import exact_decimal
 from utmost.reports.blocks import Paragraph, Report, Table
-from utmost.reports.numbers import quantity
+from utmost.reports.numbers import Rounding, amount, quantity
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -52,10 +52,9 @@ def _comparison_table(calibration: Calibration, below: Fraction, achieved_below:
 
 
 def _target_sentence(calibration: Calibration) -> str:
-    target = quantity(calibration.target, 6)
     if calibration.what == LOSS_TARGET:
-        return f"has an {LOSS_TARGET} of at most {target}"
-    return f"is {calibration.what} with probability {target} or more"
+        return f"has an {LOSS_TARGET} of at most {amount(calibration.target, Rounding.UP)}"
+    return f"is {calibration.what} with probability {amount(calibration.target, Rounding.DOWN)} or more"
 
 
 def _document(calibration: Calibration) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from utmost.errors import InputError
 from utmost.exact import json_number, rational
 from utmost.reports.blocks import Block, Cell, Facts, Paragraph, Report, Table
-from utmost.reports.numbers import SENTENCE_DIGITS, Quantity, at_least, at_most, quantity
+from utmost.reports.numbers import JSON_DIGITS, SENTENCE_DIGITS, Quantity, at_least, at_most, quantity
 
 if TYPE_CHECKING:
     import altair as alt
@@ -92,7 +92,7 @@ def _number(value: Number | int | float) -> Quantity:
 
 def coverage_text(coverage: Fraction | float) -> str:
     """The probability of a credible interval in percent: 95 %."""
-    return f"{quantity(100 * coverage, 8)} %"
+    return f"{at_least(100 * coverage, 8)} %"
 
 
 def describe(estimate: Estimate, *, prior_name: str | None = None, loss_name: str | None = None) -> Report:
@@ -259,7 +259,11 @@ def _document(estimate: Estimate) -> dict[str, Any]:
             entry["loss"]["before"] = before
     if reader is not None:
         entry |= {"prior": reader.prior.name[:200], "points": reader.axis.size}
-    return entry | {"rank": _json_value(estimate.rank), "optimal": estimate.claim, "remark": estimate.remark or None}
+    return entry | {
+        "rank": None if estimate.rank is None else at_most(estimate.rank, JSON_DIGITS),
+        "optimal": estimate.claim,
+        "remark": estimate.remark or None,
+    }
 
 
 def _reading_document(reading: Reading) -> dict[str, Any]:
@@ -272,7 +276,7 @@ def _reading_document(reading: Reading) -> dict[str, Any]:
     }
     if isinstance(reading.value, Fraction) or isinstance(reading.estimate, Fraction):
         entry["value_decimal"], entry["estimate_decimal"] = _json_double(reading.value), _json_double(reading.estimate)
-        entry["interval_decimal"] = None if interval is None else [_json_double(end) for end in interval]
+        entry["interval_decimal"] = None if interval is None else _outward_decimals(interval)
     is_integer = isinstance(reading.value, int)
     return entry | {
         "unbiased": _unbiased_document(reading.unbiased, is_integer),
@@ -282,6 +286,11 @@ def _reading_document(reading: Reading) -> dict[str, Any]:
 
 def _json_value(value: Number | int | float | None) -> Any:
     return value if isinstance(value, int) else json_number(value)
+
+
+def _outward_decimals(interval: tuple[Number | int, Number | int]) -> list[Quantity]:
+    low, high = interval
+    return [at_least(low, JSON_DIGITS), at_most(high, JSON_DIGITS)]
 
 
 def _json_double(value: Number | int) -> Any:
@@ -306,7 +315,7 @@ def _total_document(estimate: Estimate) -> dict[str, Any] | None:
     if estimate.total is None:
         return None
     value, error = estimate.total
-    return {"unbiased": _unbiased_document(value, True), "standard_error_at_most": _json_value(error)}
+    return {"unbiased": _unbiased_document(value, True), "standard_error_at_most": at_most(error, JSON_DIGITS)}
 
 
 def figure(estimate: Estimate) -> alt.TopLevelMixin:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from utmost.exact import json_number
+from utmost.exact import json_above, json_below, json_number
 from utmost.reports.blocks import Cell, Paragraph, Report, Table
-from utmost.reports.numbers import at_least, at_most, quantity
+from utmost.reports.numbers import JSON_DIGITS, at_least, at_most, quantity
 
 if TYPE_CHECKING:
     from utmost.publish.local import Frequencies, LocationMechanism, LocationReading, TableMetadata
@@ -77,7 +77,7 @@ def _frequency_document(metadata: TableMetadata, frequencies: Frequencies) -> di
         "estimate": [json_number(f) for f in frequencies.estimate],
         "estimate_decimal": [json_number(float(f)) for f in frequencies.estimate],
         "standard_error": [json_number(e) for e in frequencies.errors],
-        "interval": [[json_number(a), json_number(b)] for a, b in frequencies.intervals],
+        "interval": [[json_below(a, JSON_DIGITS), json_above(b, JSON_DIGITS)] for a, b in frequencies.intervals],
         "confidence": json_number(frequencies.confidence),
         "likeliest": [json_number(f) for f in frequencies.likeliest],
         "likeliest_decimal": [json_number(float(f)) for f in frequencies.likeliest],
@@ -132,6 +132,6 @@ def _place_document(mechanism: LocationMechanism, reading: LocationReading, loss
         "loss": json_number(reading.loss),
         "prior": "estimated" if reading.estimated else "given",
         "rounds": reading.rounds,
-        "gap": json_number(reading.gap),
+        "gap": json_above(reading.gap, JSON_DIGITS),
         "cells": [[json_number(value) for value in (*point, weight)] for point, weight in cells],
     }

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from utmost.exact import json_number
+from utmost.exact import json_above, json_number
 from utmost.reports.blocks import Matrix, Paragraph, Report, Verbatim
-from utmost.reports.numbers import SENTENCE_DIGITS, Quantity, Rounding, short
+from utmost.reports.numbers import JSON_DIGITS, SENTENCE_DIGITS, Quantity, Rounding, short
 
 if TYPE_CHECKING:
     import altair as alt
@@ -89,9 +90,11 @@ def attains_level(privacy_loss: PrivacyLoss, level: Level) -> bool:
 
 
 def json_epsilon(privacy_loss: PrivacyLoss, level: Level | None = None) -> str | float:
-    """The ε of a privacy loss in a document: text where it is rational, else a float; `inf` where there is none."""
-    value = json_number(_epsilon(privacy_loss, level))
-    return "inf" if value is None else value
+    """The ε of a privacy loss in a document: text where it is rational, else 12 digits not below it, or `inf`."""
+    value = _epsilon(privacy_loss, level)
+    if isinstance(value, Fraction) or not math.isfinite(value):
+        return json_number(value) or "inf"
+    return json_above(math.nextafter(value, math.inf), JSON_DIGITS)
 
 
 def _epsilon(privacy_loss: PrivacyLoss, level: Level | None) -> Fraction | float:

@@ -130,10 +130,12 @@ def short(value: Number | int | float, rounding: Rounding = Rounding.NEAREST) ->
     return Quantity(value, SENTENCE_DIGITS, rounding, max_exact_chars=MAX_SHORT_CHARS)
 
 
-def amount(value: Fraction, rounding: Rounding = Rounding.NEAREST) -> Quantity:
+def amount(value: Fraction, rounding: Rounding) -> Quantity:
     """An amount of ε or δ: a decimal where that is exact, else a short fraction, else six digits.
 
-    >>> [str(amount(Fraction(text))) for text in ("7/10", "1e-6", "19/30")]
+    What is spent is rounded up, what is left is rounded down.
+
+    >>> [str(amount(Fraction(text), Rounding.UP)) for text in ("7/10", "1e-6", "19/30")]
     ['0.7', '0.000001', '19/30']
     """
     if (value * 10**MAX_AMOUNT_DECIMALS).denominator == 1:

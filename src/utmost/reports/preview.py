@@ -119,7 +119,7 @@ def cost_paragraph(outlook: BudgetOutlook) -> Paragraph:
 def _planned_row(planned_answer: PlannedAnswer) -> tuple[Cell, ...]:
     spec, error = planned_answer.spec, shown_error(planned_answer.error)
     sensitivity = quantity(planned_answer.law.sensitivity)
-    return spec.name, spec.query.kind, amount(spec.epsilon), sensitivity, error.expected, error.half_width
+    return spec.name, spec.query.kind, amount(spec.epsilon, Rounding.UP), sensitivity, error.expected, error.half_width
 
 
 def plan_remarks(

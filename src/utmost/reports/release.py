@@ -53,7 +53,13 @@ def _answer_row(answer: Answer) -> tuple[Cell, ...]:
     cells = len(answer.value) if isinstance(answer.value, tuple) else 0
     claim = answer.optimal.partition(":")[0]
     half_width = shown_error(answer.error).half_width
-    return answer.name, value or quantity(cells, suffix=" cells"), half_width, amount(answer.epsilon), claim
+    return (
+        answer.name,
+        value or quantity(cells, suffix=" cells"),
+        half_width,
+        amount(answer.epsilon, Rounding.UP),
+        claim,
+    )
 
 
 def _cells_paragraph(answer: Answer) -> Paragraph | None:

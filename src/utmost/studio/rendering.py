@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
@@ -20,7 +20,7 @@ from utmost.exact import number as parse_number
 from utmost.exact import rational as parse_rational
 from utmost.exact.input_text import LINE_CHARACTERS, escape_control, escape_json
 from utmost.reports.blocks import block_html, data_html
-from utmost.reports.numbers import DEFAULT_DIGITS, MINUS, THIN_SPACE, Quantity, amount, quantity
+from utmost.reports.numbers import DEFAULT_DIGITS, MINUS, THIN_SPACE, Quantity, Rounding, amount, quantity
 from utmost.studio import visitors
 from utmost.studio.forms import Problem, Refusal
 from utmost.studio.visitors import ANONYMOUS
@@ -70,9 +70,9 @@ def number_html(value: Number | int | float | FormattedNumber | str | None, digi
     return Markup(data_html(value.text, value.exact, is_exact=plain_text == value.exact))
 
 
-def amount_html(value: str | Fraction) -> Markup:
+def amount_html(value: str | Fraction, rounding: Rounding) -> Markup:
     """An amount of ε or δ as HTML: as a decimal where that is exact, else a short fraction."""
-    return number_html(FormattedNumber.of(amount(parse_rational(value))))
+    return number_html(FormattedNumber.of(amount(parse_rational(value), rounding)))
 
 
 def rounded_text(value: Number | int | float, digits: int = DEFAULT_DIGITS) -> str:
@@ -94,8 +94,8 @@ def template_environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["block"] = lambda block: Markup(block_html(block))
-    environment.filters["amount"] = amount_html
+    environment.filters["spent"] = partial(amount_html, rounding=Rounding.UP)
+    environment.filters["left"] = partial(amount_html, rounding=Rounding.DOWN)
     environment.filters["number"] = number_html
     environment.filters["block"] = lambda block: Markup(block_html(block))  # every text in it is escaped there
     environment.filters["plain_json"] = escape_json

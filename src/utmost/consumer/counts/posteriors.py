@@ -61,11 +61,6 @@ def _blocks(values: Floats, block: int) -> Floats:
     return np.ascontiguousarray(padded.reshape(columns, block).T)
 
 
-def scan_back(factor: Floats, source: Floats) -> Floats:
-    """The solution of v_y = factor_y·v_{y+1} + source_y with v_n+1 = 0."""
-    return scan(factor[::-1], source[::-1])[::-1]
-
-
 def strongest_before(logs: Floats, epsilon: float) -> Ints:
     """For each y the x ≤ y with the largest logs_x − ε(y − x), the smallest such x at a tie."""
     return _strongest(logs, epsilon, keep_old=True)

@@ -33,7 +33,7 @@ from utmost.design.capacities.capacity_programs import (
     without_slack,
 )
 from utmost.errors import InputError, SolverError
-from utmost.exact import Level, Number, decimal
+from utmost.exact import Level, Number, decimal_above
 from utmost.spaces import Space, symmetries
 
 Progress: TypeAlias = Callable[[Number, Number], None]  # the bounds so far of the capacity that is being computed
@@ -62,7 +62,7 @@ class Capacity:
     weights: tuple[Number, ...] | None = None
 
     def __repr__(self) -> str:
-        return f"<Capacity {decimal(self.value)}: {self.how}>"
+        return f"<Capacity {decimal_above(self.value)}: {self.how}>"
 
     @property
     def gap(self) -> Number:

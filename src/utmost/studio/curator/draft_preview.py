@@ -18,7 +18,7 @@ from utmost.publish.execute import PlanCheck, PlannedAnswer
 from utmost.publish.plans import Plan, QuerySpec
 from utmost.queries.privacy_setting import PrivacySetting
 from utmost.queries.query import Query
-from utmost.reports.numbers import amount
+from utmost.reports.numbers import Rounding, amount
 from utmost.reports.preview import (
     BudgetOutlook,
     cost_paragraph,
@@ -52,8 +52,9 @@ def error_chart(query_spec: QuerySpec, answer: PlannedAnswer, setting: PrivacySe
         for name, error in zip(LINE_NAMES, errors, strict=True)
         if error > 0  # the axis is logarithmic
     ]
+    epsilon = amount(answer.spec.epsilon, Rounding.UP).typeset
     caption = (
-        f"At ε = {amount(answer.spec.epsilon).typeset} the noise is {error.expected.typeset} on average (line), and "
+        f"At ε = {epsilon} the noise is {error.expected.typeset} on average (line), and "
         f"within ±{error.half_width.typeset} in 95 % of cases (dashes), around {answer.error.target}. "
         f"{answer.error.note}"
     ).rstrip()
@@ -224,7 +225,7 @@ def _query_preview(plan: Plan | None, check: PlanCheck | None) -> QueryPreview |
     return QueryPreview(
         name=answer.spec.name,
         kind=answer.spec.query.kind,
-        epsilon=FormattedNumber.of(amount(answer.spec.epsilon)),
+        epsilon=FormattedNumber.of(amount(answer.spec.epsilon, Rounding.UP)),
         sensitivity=answer.law.sensitivity,
         expected=FormattedNumber.of(replace(error.expected, suffix="")),
         half_width=FormattedNumber.of(replace(error.half_width, suffix="")),
@@ -272,7 +273,12 @@ def _format_amounts(cost: Fraction | None, outlook: _LedgerOutlook) -> dict[str,
         "left": outlook.left,
         "after": outlook.after,
     }
-    return {name: None if value is None else FormattedNumber.of(amount(value)) for name, value in amounts.items()}
+    return {
+        name: None
+        if value is None
+        else FormattedNumber.of(amount(value, Rounding.DOWN if name in ("limit", "left", "after") else Rounding.UP))
+        for name, value in amounts.items()
+    }
 
 
 def _ledger_outlook(
@@ -305,7 +311,7 @@ def _protection_sentence(setting: PrivacySetting) -> str:
 
 def _cost_sentence(cost: Fraction, outlook: _LedgerOutlook, budget: str) -> str:
     if not budget:
-        return f"ε {amount(cost).typeset}. Choose a budget to charge."
+        return f"ε {amount(cost, Rounding.UP).typeset}. Choose a budget to charge."
     words = cost_paragraph(
         BudgetOutlook(cost, budget, outlook.spent, outlook.left, outlook.after, outlook.free)
     ).typeset

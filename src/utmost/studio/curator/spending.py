@@ -20,7 +20,7 @@ from utmost.publish import execute, plan_writer, release_file
 from utmost.publish.execute import PlannedAnswer, Preview
 from utmost.publish.plans import Plan
 from utmost.publish.release_model import Release
-from utmost.reports.numbers import amount
+from utmost.reports.numbers import Rounding, amount
 from utmost.reports.preview import describe, part_remarks, plan_remarks, shown_error
 from utmost.studio.curator import plan_builder
 from utmost.studio.curator.release_offers import AcceptedOffer, Offer, OfferedQuery, Offers, Outcome, StartedRun
@@ -242,7 +242,7 @@ def _offered_query(planned_answer: PlannedAnswer) -> OfferedQuery:
     return OfferedQuery(
         name=spec.name,
         kind=spec.query.kind,
-        epsilon=FormattedNumber.of(amount(spec.epsilon)),
+        epsilon=FormattedNumber.of(amount(spec.epsilon, Rounding.UP)),
         expected=FormattedNumber.of(error.expected),
         half_width=FormattedNumber.of(error.half_width),
         optimal=planned_answer.law.optimal,
