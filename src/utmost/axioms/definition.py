@@ -5,8 +5,6 @@ Relations between secrets: which ordered pairs a privacy definition protects (KL
 R is irreflexive. Differential privacy needs it symmetric: both directions of every pair. What is said of R as a graph
 (components, distances, paths, spanning trees) forgets directions.
 
-Generic differential privacy: a relation, and for each of its pairs a bound M (KL10 Def. 2.1.3).
-
 A mechanism meets the definition when M(P(O|i₁)) ≥ P(O|i₂) for every event O, complements included, and every related
 (i₁, i₂). M is concave, continuous on (0, 1], M(1) = 1, M(0) ≥ 0; then it never decreases and M(a) ≥ a. Such definitions
 are exactly the sound ones: `soundness`.

@@ -1,7 +1,5 @@
 """Privacy predicates q(a, b): which probabilities of an event are allowed (KL10 Def. 2.0.3), and their parser.
 
-Privacy predicates q(a, b): which probabilities a = P(O|i₁), b = P(O|i₂) of an event are allowed (KL10 Def. 2.0.3).
-
 A predicate is a Boolean combination of linear equations and inequalities in a and b, with exact coefficients. It is
 evaluated exactly, and the lines along which its answer can change are known, so that `regions` can decide about all of
 [0, 1]² at once.

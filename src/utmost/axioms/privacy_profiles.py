@@ -1,7 +1,5 @@
 """Privacy profiles: the largest P(O|i₂) for each P(O|i₁) over all events, of one or several releases.
 
-Profiles: the largest P(O|i₂) for each P(O|i₁), over all events O of a channel, exact and piecewise linear.
-
 KL10's bound M says how large P(O|i₂) may be when P(O|i₁) = a. The profile f of a channel for the pair (i₁, i₂) says how
 large it is: by Neyman and Pearson the best events take outputs in the order of decreasing likelihood ratio
 P(y|i₂)/P(y|i₁), so f is the concave curve through the events made of the first outputs of that order. Between its

@@ -1,7 +1,5 @@
 """Regions: the probabilities (a, b) that a predicate allows, a subset of [0, 1]², and whether they are convex.
 
-Regions: the probabilities (a, b) that a predicate allows for an event and its complement, a subset of [0, 1]².
-
 The lines of a predicate cut the square into faces (points, open segments, open polygons) on which its answer does not
 change. They are examined column by column: the values a where two lines cross, or where one is vertical, and one value
 between each two of these. In a column the lines stand one above the other, so finitely many questions answer for all.

@@ -1,7 +1,5 @@
 """The truncated Laplace law on an interval (FMM21 Def. 4), and pixelation between an interval and a grid.
 
-The truncated Laplace law on an interval: FMM21 Def. 4, with its end masses corrected.
-
 Given x in [a, b] the answer y has density (ε/2)·e^(−ε|x−y|) strictly between the ends; what would fall below a is
 answered by a, with mass e^(−ε(x−a))/2, and what would fall above b by b, with mass e^(−ε(b−x))/2. (The paper prints
 e^(εx)/2 and e^(ε(1−x))/2 for [0, 1], whose signs are wrong: the total would not be 1.) It is ε-private for the distance

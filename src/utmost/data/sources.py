@@ -1,7 +1,5 @@
 """The source of a table: opening it, or its columns without its rows.
 
-The source of a table, and opening it.
-
 A location is a path, relative to the plan's folder, or what else an engine reads (`engines.registry`): a URL, or
 nothing, for a table that an engine knows by name. `bundled:anes96` is a table that comes with utmost.
 

@@ -5,8 +5,6 @@ Signatures: which privacy constraints of a mechanism on a line are tight (GRS12 
 Entry (i, j) says how output j changes from input i to input i+1: ↓ as fast down as privacy allows, ↑ as fast up, S in
 between, 0 if the output never occurs. The lemmas are predicates; one that fails names the entry that breaks it.
 
-The best mechanism for one consumer of a count, with a proof that needs no solver.
-
 Let K[i,k] = α^|i−k|, so that T = K·diag(κ) is the truncated geometric mechanism, and let c[i,w] = π_i·ℓ(i,w). The
 program (3)–(7) of GRS12 asks for columns x_w in the cone P = {x ≥ 0 : α·x_{i+1} ≤ x_i ≤ x_{i+1}/α} that sum to 1, at
 the least cost Σ_w c_w·x_w. Its dual asks for the largest Σ u_i with c_w − u in the dual cone P* for every w.

@@ -1,7 +1,5 @@
 """The linear program of the least loss over all private mechanisms, with a prior or without (GRS12 (3)–(7), §4).
 
-The consumer's linear program: the least expected loss over all private mechanisms (GRS12 (3)–(7), on any space).
-
 The costs c[x,w] = π_x·ℓ(x,w) are exact, or lie between rational bounds where they are irrational.
 """
 

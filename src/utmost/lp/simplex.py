@@ -6,8 +6,6 @@ A basis names tight rows and basic columns, equally many. Its basic solution is 
 A x = rhs on the tight rows; its multipliers are y = 0 off the tight rows and cost − Aᵀ y = 0 on the basic columns. When
 both are feasible they are optimal: their objectives agree.
 
-The simplex method in exact arithmetic, from any basis.
-
 The member that violates most, measured in the solver's units, is exchanged (of tied ones that stand in its way, the one
 that moves fastest). Steps that change no objective may go round in a circle, so after MAX_STALLED_STEPS of them Bland's
 rule takes over (lowest index enters, lowest index leaves among ties, columns numbered before rows) until the objective

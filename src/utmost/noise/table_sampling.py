@@ -6,8 +6,6 @@ A fraction answers by division. An irrational number answers by balls: a ball ar
 decides both questions. One that holds an integer is made narrower; if that does not help the number is worked out
 exactly, since only a fraction can be an integer multiple of 2^−bits.
 
-Exact draws from a finite law, whole arrays at a time.
-
 A uniform number U in [0, 1) is revealed 64 bits at a time, and the answer is the y with S_{y−1} ≤ U < S_y, S the
 cumulative weights. The first word w says w ≤ U·2^64 < w + 1. With t_y = ⌊S_y·2^64⌋,
 

@@ -1,7 +1,5 @@
 """Kernel mechanisms, which generate a privacy type (FMPD23 §III, Def. 5, Thm 3), and their weights.
 
-Kernel mechanisms: the finitely many mechanisms that generate a privacy type (FMPD23 §III, Def. 5, Thm 3).
-
 A kernel mechanism is a set of linearly independent vertices of the region with weights that average to the uniform
 distribution: a vertex of {λ ≥ 0 : Vλ = uniform}, V the vertices as columns. How many there are depends on α.
 

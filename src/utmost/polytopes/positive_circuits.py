@@ -1,7 +1,5 @@
 """Positive circuits: the minimal sets of vectors of which a positive combination vanishes.
 
-Positive circuits: the minimal sets of vectors of which a positive combination vanishes.
-
 The cone {λ ≥ 0 : rows·Wλ = 0} is cut by one hyperplane after another (double description, Motzkin et al. 1953). Its
 extreme rays at first are single vectors. A hyperplane keeps the rays inside it and adds, for each two-dimensional face
 that it crosses, the point where it does. The hyperplanes are chosen in general position, which is checked: a ray may

@@ -7,8 +7,6 @@ independent over the rationals (Besicovitch; Lindemann–Weierstrass), so two su
 coefficients are. Which of two different ones is larger is decided by integers ⌊b·2^bits⌋, with as many bits as it
 takes. Once multiplied by a common denominator the coefficients are whole numbers.
 
-The vertices of a privacy region, found without powers of α.
-
 A posterior δ is private when δ_x ≤ α^−d(x,x′)·δ_x′ for all pairs. With δ_x = α^k_x these are the difference
 constraints k_x′ − k_x ≤ d(x,x′), which do not depend on α: their solutions, up to a constant, are a polytope (a
 *polytrope*), and a point of it is a vertex exactly when its tight pairs connect all the secrets. Taking powers of α

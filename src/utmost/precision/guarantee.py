@@ -11,8 +11,6 @@ D. So what the implementation does there is cut off as it is in the exact semant
 not needed, since the error bounds used are of the form relative·‖n‖ + absolute; relative < ½, or else no δ would
 bound the error on D + 2δ. It is needed that the answers lie in the range.
 
-ε′: the privacy that an implementation can promise (GMP13 Thm 4.5, corrected).
-
 *Theorem.* Let the noise X have a density p with p(x) ≤ e^{β‖x−y‖}p(y), β = ε/Δ; let the noise that runs be within δ_t
 of X (W_∞); let the results be rounded, so that an observer sees only which cell S they fall into, the cells being of
 diameter ≤ L; and put R = max λ(S^{+δ_t} ∖ S^{−δ_t})/λ(S^{−δ_t}). Then for answers r₁, r₂ with ‖r₁ − r₂‖ ≤ Δ every

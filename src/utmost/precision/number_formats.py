@@ -1,7 +1,5 @@
 """Number formats and uniform generators, as data; the error of a sum in a format and its sensitivity.
 
-Number formats and uniform generators, as data.
-
 A format is known by the error of one rounding, |fl(x) − x| ≤ relative·|x| + absolute; a generator by its values. That
 is all the guarantees need, so a new machine is one more constant.
 

@@ -1,7 +1,5 @@
 """Read a release as a consumer: the best reading of an answer, how good it is, and its chart.
 
-Read a release as a consumer: the best reading of an answer for a prior and a loss, and how good it is.
-
 The mechanism says whether there is a posterior, and `reading.number_readings` how its answers are read; an answer
 without one, such as a quantile, is read at face value. Numbers that no release can have, in a file that somebody else
 wrote, are refused before anything is worked out.

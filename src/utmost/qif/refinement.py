@@ -6,8 +6,6 @@ Rows of R sum to 1. Where A's columns are independent there is one candidate (FM
 decides; else a linear program does. What a solver returns is a guess: an R is accepted when A·R = B exactly, a
 consumer when the two expected losses compare exactly.
 
-Refinement: test whether one channel is a post-processing of another (FMPD23 §II-B, eq. 6, 7).
-
 A ⊑ B, "B refines A", when B = A·R for some channel R. Then no consumer, whatever the prior and the loss, does
 better with B than with A (the data-processing inequality); and if there is no such R, some consumer does better with B,
 already with the uniform prior (Blackwell 1951; the "Coriaceous" theorem). So one of two proofs always exists: R, or

@@ -6,8 +6,6 @@ A thread is daemonic if the one that begins it is, as under a server in a thread
 a thread: it is cut off inside whatever library it is in, and a library of C++ then ends the process by abort. So each
 thread here is not daemonic, and whoever begins one registers in `AppState.cleanup` how it is waited for.
 
-Computing off the server's own process: a few worker processes, a time limit, and a share of CPU for each visitor.
-
 What a visitor's numbers make long runs here, so that no request can hold up the pages and spendings of others. Curators
 have workers of their own. A call that passes the limit is ended with its process; a visitor whose share is used up, or
 who has too many calls under way, is refused with 429.

@@ -1,7 +1,5 @@
 """Charts for pages: Vega-Lite specs with named data, and the script that draws them.
 
-Charts for pages: Vega-Lite specs whose data has names, so that script can put new data into a drawn chart.
-
 Colours are written as `var(--…)`: charts.js puts the page's own in, light or dark. A spec's only config is how numbers
 are written.
 """

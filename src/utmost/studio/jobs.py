@@ -1,7 +1,5 @@
 """Long work off the request: a process for each job, its progress and its result in files.
 
-Long work off the request: a process for each job, its progress and its result in files.
-
 A job is a folder of the state folder: `task.json` says what to do, the process writes `progress.json` and at the end
 `result.json` or `error.json`, the studio writes `stopped` when it ends one. A job's state is what its files say, so a
 reload finds it, and a restart finds what was done; what was going on then is `interrupted`.

@@ -1,7 +1,5 @@
 """Middleware: checks of every request (host, origin, size, CSRF) and headers of every response.
 
-Middleware that checks every request before the pages and sets headers on every response.
-
 In this order: host, site, rate, size, who the visitor is, where they may go, CSRF. What is refused, and what fails, is
 one line with the same headers as everything else; the text of an unexpected error is dropped: it may quote data.
 """

@@ -1,7 +1,5 @@
 """A loss: what it costs to read j when the truth is i; whether it is legal; how a family of losses is described.
 
-A loss: what it costs to read j when the truth is i. What other code may ask of it, and how a family is described.
-
 A loss is *legal* when ℓ(i, j) depends only on i and |j − i| and does not decrease in |j − i| (GRS12 §2.2), *strictly
 legal* when it increases strictly (GRS12 §5.3). The geometric mechanism is best for every consumer with a legal loss
 (GRS12 Thm 3.2); for other losses that is not promised.

@@ -1,7 +1,5 @@
 """Columns of a mechanism against a prior, known through their moments, and the stages of a loss made of them.
 
-Columns of a mechanism against a prior: the measures g(x)π(x)dx that an answer leaves, known through their moments.
-
 Every mechanism here has columns that are, on consecutive runs of cells, fixed combinations of a few weights u(x), as
 e^{εx}, e^{−εx} and 1. So prefix sums of the moments of u(x)π(x) over the cells, made once for each weight, answer for
 every column and every edge in a few operations.

@@ -5,8 +5,6 @@ The interface of a ledger's database.
 A store hands out sessions, each one transaction: what `writing` did is durable when it ends, or undone. Statements have
 `?` for every value.
 
-The tables of a ledger and its statements, the same in every store.
-
 The tables' names start with utmost_, since a database may hold others. Their aliases are always l, b, c, q and r.
 """
 

@@ -1,7 +1,5 @@
 """Where places are: columns of coordinates, the lattice over them, and cells rounded to it exactly.
 
-Where places are: two columns of coordinates, and the lattice that is laid over them.
-
 Everything here is rational. A coordinate c belongs to the lattice number ⌊(c − zero)/size + 1/2⌋ of its axis, and the
 number k stands for zero + k·size. On a plane `zero` is 0 and `size` is the step in the unit of the coordinates. For
 degrees the plane is the local equirectangular projection about a public origin (λ₀, φ₀) on a sphere,

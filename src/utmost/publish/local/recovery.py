@@ -1,7 +1,5 @@
 """What a reader makes of an obfuscated table: how often each value is, and where the rows are.
 
-What a reader makes of randomised response: how often each value is, from how often each was answered.
-
 With weights a (the truth) and b (each other value), S = a + (k−1)b, a value that a share f of the rows have is answered
 by a share p = (b + (a − b)·f)/S of them on average. That is inverted in closed form, exactly.
 """

@@ -20,8 +20,6 @@ most e^(−ε_R|r − ρ|), so what is left out is at most 2e^(−ε_R(w+1))/(1 
 Σ_k π_k·Λ_k, the normalising constant of the posterior. Where the terms would be more than 5·10⁷, the prior is on every
 q-th number of rows alone; q·ε_R is then about 10⁻⁶ times the number of points, and weights move by (q·ε_R)²/12 or so.
 
-How answers of each mechanism with a posterior are read: their points, their readings, their likelihood.
-
 A lattice number is a count, a cell, a sum, or a mean of a public number of rows; a mean of a secret
 number of rows is a ratio of two. Another mechanism is a class here, and a line in `READINGS`.
 """

@@ -1,7 +1,5 @@
 """The points of a reader's prior: evenly spaced values, and which of them where there are too many.
 
-Choose the points of a reader's prior: every value there is, or some of them where there are too many.
-
 Where they are too many and the prior is uniform, only those near the answer are written out: beyond 45/ε of it the
 likelihood is below e^−45 = 3·10⁻²⁰ of its top, so for a flat prior nothing there can matter. Other priors are spread
 over as many points from end to end as resolve the noise, up to 100001.

@@ -1,7 +1,5 @@
 """The consumer's form: which answer, prior and loss; and the data of the drag editors.
 
-The consumer's form: which answer, which prior, which loss. All of it is in the query of the address.
-
 Every number is short text, read exactly; no text of the form reaches a function that could take it for a file.
 What the library refuses is said beside the field it is about.
 """
