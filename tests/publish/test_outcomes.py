@@ -204,7 +204,7 @@ def test_no_function_that_runs_after_the_charge_contains_a_raise_or_an_assert(
     seen, _ = outcome(tmp_path, rows_query([(1, 3.0, "n"), (2, None, "s")]), queries, relation, None, "1/100")
     assert isinstance(seen, dict), seen
     names = {code.co_name for code in traced_codes}
-    assert {"add_noise", "draw_exponential_choice", "draw_lattice_noise", "release_to_json"} <= names
+    assert {"add_noise", "draw_permute_and_flip", "draw_lattice_noise", "release_to_json"} <= names
     assert not names & {
         "lattice",
         "step_epsilon",

@@ -28,7 +28,7 @@ w_j. Its answer has the law of the j with the least U_j/w_j, for independent uni
 −rate·loss_j + E_j with E_j = −ln U_j exponential (Ding, Kifer, Steinke and others 2021). With prefixes u_j of all U_j
 and integers w_j below the weights, U_j/w_j is at least u_j/(w_j + 2) and below (u_j + 1)/w_j. The position with the
 least upper end is the answer if no other lower end is below it; else every U_j is revealed further. The least quotient
-is at most 1, so two enclosures that matter overlap with probability at most about 8·n²·2^−bits, 2^−226 for 10⁴ positions.
+is at most 1, so enclosures that matter overlap with probability at most about 8·n²·2^−bits, 2^−226 for 10⁴ positions.
 """
 
 from __future__ import annotations

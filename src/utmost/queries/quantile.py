@@ -1,10 +1,11 @@
 """Quantiles of the values of a column on a grid.
 
-A quantile at p = s/t is drawn by the exponential mechanism from the grid's positions j with the loss
+A quantile at p = s/t is drawn by permute-and-flip from the grid's positions j with the loss
 max(0, t·#{x < j} − s·n, s·n − t·#{x ≤ j}), t times how many values lie on the wrong side of j. One row that comes or
 goes moves t·# − s·n by t − s or s; one that moves, by t. So the loss moves by at most k·max(s, t − s) under add-remove
 and by k·t under replace, with k rows kept of a unit. The intervals [#{x < j}, #{x ≤ j}] cover 0 … n, so some j has
-loss 0. The mechanism has ε = 2·rate·sensitivity (McSherry and Talwar 2007).
+loss 0. The mechanism has ε = 2·rate·sensitivity (`PermuteAndFlip`), as the exponential mechanism has (McSherry and
+Talwar 2007), by which releases were drawn before.
 """
 
 from __future__ import annotations
@@ -19,12 +20,13 @@ from utmost.data.grid import Grid
 from utmost.errors import InputError
 from utmost.exact import decimal, decimal_above, plain_decimal, rational
 from utmost.noise import system_source
-from utmost.noise.row_sampling import PreparedChoice, draw_exponential_choice, prepare_choice
-from utmost.queries.answer_mechanisms.choice import ChoiceMechanism
+from utmost.noise.row_sampling import PreparedChoice, draw_permute_and_flip, prepare_choice
+from utmost.queries.answer_mechanisms.choice import ChoiceMechanism, PermuteAndFlip
 from utmost.queries.answer_mechanisms.mechanism import (
     EXACT_SCHEMA,
     NUMBER_ROOM,
     AccuracyTarget,
+    AnswerMechanism,
     ConfidenceLaw,
     Drawn,
     ErrorLaw,
@@ -163,9 +165,19 @@ class Quantile(NumberQuery):
         return losses
 
     def select_mechanism(self, epsilon: Fraction, setting: PrivacySetting) -> SelectedMechanism:
-        """The exponential mechanism at the rate ε/(2·sensitivity)."""
+        """Permute-and-flip at the rate ε/(2·sensitivity)."""
+        return self._select(PermuteAndFlip, epsilon, setting)
+
+    def select_stated_mechanism(
+        self, stated: AnswerMechanism, epsilon: Fraction, setting: PrivacySetting
+    ) -> SelectedMechanism:
+        """The exponential mechanism at the same rate, where a file of an earlier version names it."""
+        is_old = stated.name == ChoiceMechanism.name
+        return self._select(ChoiceMechanism if is_old else PermuteAndFlip, epsilon, setting)
+
+    def _select(self, choice: type[ChoiceMechanism], epsilon: Fraction, setting: PrivacySetting) -> SelectedMechanism:
         sensitivity = self._sensitivity(setting)
-        mechanism = ChoiceMechanism(epsilon / (2 * sensitivity), self.grid.size + 1)
+        mechanism = choice(epsilon / (2 * sensitivity), self.grid.size + 1)
         return SelectedMechanism(mechanism, sensitivity, NO_CLAIM, "any")
 
     def _sensitivity(self, setting: PrivacySetting) -> int:
@@ -220,5 +232,5 @@ class Quantile(NumberQuery):
 
 
 def _draw_quantile(grid: Grid, choice: PreparedChoice, truth: ExactAnswer) -> Drawn:
-    position = draw_exponential_choice(truth, choice, system_source())
+    position = draw_permute_and_flip(truth, choice, system_source())
     return Drawn(grid.value(position), {"position": position})

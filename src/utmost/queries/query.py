@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from utmost.data.selection import Key, Partition, PrivacyUnit
     from utmost.data.table import Table
     from utmost.exact.input_text import Fields
+    from utmost.queries.answer_mechanisms.mechanism import AnswerMechanism
     from utmost.queries.calibration_form import CalibrationExample, CalibrationForm
     from utmost.queries.privacy_setting import PrivacySetting
 
@@ -163,6 +164,12 @@ class Query(ABC):
     @abstractmethod
     def select_mechanism(self, epsilon: Fraction, setting: PrivacySetting) -> SelectedMechanism:
         """The mechanism for the query at this ε, and its sensitivity, whose formula the kind's docstring proves."""
+
+    def select_stated_mechanism(
+        self, stated: AnswerMechanism, epsilon: Fraction, setting: PrivacySetting
+    ) -> SelectedMechanism:
+        """The mechanism that a release file must name; a kind may read files that name one of an earlier version."""
+        return self.select_mechanism(epsilon, setting)
 
     @abstractmethod
     def actual_epsilon(self, mechanism: Any, setting: PrivacySetting) -> Fraction:
