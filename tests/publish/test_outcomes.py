@@ -38,6 +38,7 @@ BOUNDS = {"column": "x", "low": 0, "high": 9, "step": 1}
 COUNTS: list[dict[str, Any]] = [
     {"kind": "count", "where": "x > 3"},
     {"kind": "histogram", "keys": {"region": ["n", "s", "e"]}},
+    {"kind": "top", "keys": {"region": ["n", "s", "e"]}, "k": 2},
 ]
 NUMBERS: list[dict[str, Any]] = [
     {"kind": "sum", **BOUNDS, "nulls": "drop"},
@@ -85,7 +86,7 @@ def outcome(
     write_table(folder / "data.parquet", query)
     with ledger.open_ledger("ledger.sqlite", folder) as new_ledger:
         column = "row" if unit is None else unit["column"]
-        new_ledger.open(ledger.Budget("b", Fraction(1000), unit=column, neighbours=relation))
+        new_ledger.open(ledger.Budget("b", Fraction(3000), unit=column, neighbours=relation))
     plan = {
         "neighbours": relation,
         "budget": "b",
@@ -106,7 +107,7 @@ def outcome(
 
 def shape(content: Any, key: str = "") -> Any:
     """A document without the values drawn, and without the number of units, which is public."""
-    if key in ("value", "parts", "position", "units", "left", "spent"):
+    if key in ("value", "parts", "position", "positions", "units", "left", "spent"):
         return type(content).__name__, len(content) if isinstance(content, list) else 0
     if isinstance(content, dict):
         return {name: shape(entry, name) for name, entry in content.items()}

@@ -8,5 +8,6 @@ from utmost.queries.mean import Mean
 from utmost.queries.quantile import Quantile
 from utmost.queries.query import Query
 from utmost.queries.sum import Sum
+from utmost.queries.top import Top
 
-__all__ = ["Count", "Histogram", "Mean", "Quantile", "Query", "Sum"]
+__all__ = ["Count", "Histogram", "Mean", "Quantile", "Query", "Sum", "Top"]

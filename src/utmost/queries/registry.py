@@ -13,6 +13,7 @@ from utmost.queries.mean import Mean
 from utmost.queries.quantile import Quantile
 from utmost.queries.query import Query, QueryField
 from utmost.queries.sum import Sum
+from utmost.queries.top import Top
 
 if TYPE_CHECKING:
     from utmost.exact.input_text import Fields
@@ -23,6 +24,7 @@ QUERY_KINDS: dict[str, type[Query]] = {
     Sum.kind: Sum,
     Mean.kind: Mean,
     Quantile.kind: Quantile,
+    Top.kind: Top,
 }
 COLUMN_INPUTS = {"number column": NUMBERS, "keys": tuple(KEY_TYPES)}  # the kinds of columns that they take
 
@@ -49,7 +51,7 @@ def kinds_of_column(column_kind: ColumnKind) -> tuple[str, ...]:
     """The kinds of queries that a column of this kind can be used in.
 
     >>> kinds_of_column(ColumnKind.TEXT), kinds_of_column(ColumnKind.OTHER)
-    (('count', 'histogram'), ())
+    (('count', 'histogram', 'top'), ())
     """
     if column_kind is ColumnKind.OTHER:
         return ()

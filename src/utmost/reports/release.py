@@ -53,7 +53,13 @@ def _answer_row(answer: Answer) -> tuple[Cell, ...]:
     cells = len(answer.value) if isinstance(answer.value, tuple) else 0
     claim = answer.optimal.partition(":")[0]
     half_width = shown_error(answer.error).half_width
-    return answer.name, value or quantity(cells, suffix=" cells"), half_width, amount(answer.epsilon), claim
+    return (
+        answer.name,
+        value or quantity(cells, suffix=f" {answer.query.values_noun}"),
+        half_width,
+        amount(answer.epsilon),
+        claim,
+    )
 
 
 def _cells_paragraph(answer: Answer) -> Paragraph | None:
@@ -61,7 +67,7 @@ def _cells_paragraph(answer: Answer) -> Paragraph | None:
     if not isinstance(answer.value, tuple):
         return None
     parts: list[Cell] = [f"{answer.name}: "]
-    pairs = list(zip(answer.query.cell_names, answer.value, strict=True))
+    pairs = answer.query.named_values(answer.value)
     for number, (name, value) in enumerate(pairs[:MAX_SHOWN_CELLS]):
         parts += [f"{'; ' if number else ''}{name}: ", quantity(value)]
     hidden = len(pairs) - MAX_SHOWN_CELLS

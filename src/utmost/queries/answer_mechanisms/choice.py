@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 MAX_CANDIDATES = 10**6  # that a reader computes with
 RANK_SUFFIX = " rows"
+RANK_NOUN = "rows of rank"
 RANK_NOTE = "rows: at most so many lie on the wrong side of the quantile."
 BOUND_REMARK = "what is shown is the bound that holds for every table, 1 - {0}·exp(-rate·t)"
 
@@ -90,7 +91,7 @@ class ChoiceMechanism(AnswerMechanism):
         """Fewer rows than this lie on the wrong side, with probability `coverage` or more."""
         return (math.log(self.tail_factor) - math.log1p(-coverage)) / (float(self.rate) * loss_per_row)
 
-    def error_law(self, loss_per_row: int) -> ErrorLaw:
+    def error_law(self, loss_per_row: int, error_noun: str = RANK_NOUN, note: str = RANK_NOTE) -> ErrorLaw:
         """How many rows lie on the wrong side: bounds on the mean, and on 95 % of cases."""
         rate, log_factor = float(self.rate) * loss_per_row, math.log(self.tail_factor)
         expected, half = (
@@ -98,10 +99,10 @@ class ChoiceMechanism(AnswerMechanism):
             round_to_12_digits((log_factor + math.log(float(1 / MISS_PROBABILITY))) / rate),
         )
         sentence = (
-            f"noise: at most {plain_decimal(expected, 4, decimal_above)} rows of rank on average, "
+            f"noise: at most {plain_decimal(expected, 4, decimal_above)} {error_noun} on average, "
             f"within {plain_decimal(half, 4, decimal_above)} in 95 % of cases"
         )
-        return ErrorLaw(expected, half, sentence, suffix=RANK_SUFFIX, note=RANK_NOTE)
+        return ErrorLaw(expected, half, sentence, suffix=RANK_SUFFIX, note=note)
 
     def confidence_law(self, target: AccuracyTarget, loss_per_row: int) -> ConfidenceLaw:
         """A lower bound on the probability that fewer than `target.error` rows lie on the wrong side; this is ε = 1."""
@@ -143,6 +144,44 @@ class PermuteAndFlip(ChoiceMechanism):
     def law(self, losses: Sequence[int]) -> list[Number]:
         """The exact probability of each position, given the losses."""
         return permute_and_flip_law(choice_weights(losses, self.rate))
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatedChoice(PermuteAndFlip):
+    """Permute-and-flip `picks` times, each time among the candidates that are left.
+
+    Each pick has the privacy of `PermuteAndFlip`, whatever was picked before, so ε adds up to picks times as much. A
+    pick is worse than the best of those left by t or more with probability at most c·e^(−rate·t), so any of them is
+    with at most picks·c·e^(−rate·t).
+    """
+
+    name: ClassVar[str] = "repeated-permute-and-flip"
+    factor_text: ClassVar[str] = "picks·(candidates - 1)/2"
+
+    picks: int
+
+    @property
+    def tail_factor(self) -> Fraction:
+        """picks·c."""
+        return self.picks * PermuteAndFlip(self.rate, self.candidates).tail_factor
+
+    def content(self) -> dict[str, Any]:
+        """The mechanism as a release file has it."""
+        return PermuteAndFlip.content(self) | {"picks": self.picks}
+
+    @classmethod
+    def parse(cls, fields: Fields) -> RepeatedChoice:
+        """The mechanism in the fields of a release file."""
+        fields.text("name")
+        mechanism = cls(fields.number("rate"), fields.integer("candidates"), fields.integer("picks"))
+        fields.finish()
+        return mechanism
+
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        """The JSON schema of `content`."""
+        whole = {"type": "integer", "minimum": 1}
+        return schema_object(name={"const": cls.name}, rate=EXACT_SCHEMA, candidates=whole, picks=whole)
 
 
 def choice_weights(losses: Sequence[int], rate: Fraction) -> list[Number]:
