@@ -46,6 +46,7 @@ NUMBERS: list[dict[str, Any]] = [
     {"kind": "mean", **BOUNDS, "nulls": "drop"},
     {"kind": "mean", **BOUNDS, "nulls": 9},
     {"kind": "quantile", **BOUNDS, "nulls": "drop", "probability": "1/2"},
+    {"kind": "quantile", **BOUNDS, "nulls": "drop", "probabilities": ["1/4", "1/2", "3/4"]},
     {"kind": "quantile", **BOUNDS, "step": "1/4", "nulls": 0, "probability": "9/10", "where": "region = 'n'"},
 ]
 UNITS = {"row": None, "rows = 2": {"column": "person", "rows": 2}, "groups = 2": {"column": "person", "groups": 2}}

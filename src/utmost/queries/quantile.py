@@ -49,12 +49,14 @@ from utmost.queries.number_column import (
     parse_grid,
     parse_nulls,
 )
+from utmost.queries.quantiles import Quantiles, check_rank_grid, check_share, rank_losses
 from utmost.queries.query import (
     ALTERED,
     NO_CLAIM,
     AnswerDraw,
     ExactAnswer,
     FaceValue,
+    Query,
     QueryField,
     SelectedMechanism,
 )
@@ -64,8 +66,6 @@ if TYPE_CHECKING:
     from utmost.exact.input_text import Fields
     from utmost.queries.privacy_setting import PrivacySetting
 
-MAX_QUANTILE_CANDIDATES = 10**4  # steps of a quantile's grid
-MAX_PROBABILITY_DENOMINATOR = 10**6
 QUANTILE_REMARK = (
     "A quantile is drawn by a law that depends on all rows, not on the true quantile alone, so there is no posterior "
     "for any prior: it is read at face value. With probability {0} % fewer than {1} rows lie on the wrong side of it, "
@@ -95,6 +95,13 @@ class Quantile(NumberQuery):
         STEP_FIELD,
         NULLS_FIELD,
         QueryField("probability", "Share below", "number", "1/2 is the median.", default="1/2"),
+        QueryField(
+            "probabilities",
+            "Or several shares",
+            "text",
+            "1/4, 1/2, 3/4 are answered together, in order; leave the share empty.",
+            instead_of="probability",
+        ),
     )
 
     column: str
@@ -105,22 +112,23 @@ class Quantile(NumberQuery):
 
     def __post_init__(self) -> None:
         """Check the share, the size and the number that stands in for a missing one."""
-        if not 0 <= self.probability <= 1:
-            raise InputError(
-                f"probability must be from 0 to 1, got {self.probability}", "probability", "the median is 1/2"
-            )
-        if self.probability.denominator > MAX_PROBABILITY_DENOMINATOR:
-            raise InputError("probability must be a fraction with a denominator up to 10^6", "probability", "round it")
-        if self.grid.size > MAX_QUANTILE_CANDIDATES:
-            raise InputError(
-                f"step must leave at most {MAX_QUANTILE_CANDIDATES} steps for a quantile, got {self.grid.size}", "step"
-            )
+        check_share(self.probability, "probability")
+        check_rank_grid(self.grid)
         self.check_nulls()
 
     @property
     def loss_per_row(self) -> int:
         """t, the loss of one row on the wrong side."""
         return self.probability.denominator
+
+    @classmethod
+    def form(cls, fields: Fields) -> type[Query]:
+        """Several quantiles where `probabilities` are given."""
+        if fields.raw("probabilities", None) is None:
+            return cls
+        if fields.raw("probability", None) is not None:
+            raise fields.error("probabilities", "must not be given beside probability", "leave one of them out")
+        return Quantiles
 
     @classmethod
     def parse(cls, fields: Fields) -> Quantile:
@@ -141,8 +149,10 @@ class Quantile(NumberQuery):
     @classmethod
     def schema(cls) -> dict[str, Any]:
         """Column, grid, share, a grid value and its position."""
-        position = {"type": "integer", "minimum": 0}
-        return NumberQuery.schema() | {"probability": EXACT_SCHEMA, "position": position}
+        position, shares = {"type": "integer", "minimum": 0}, {"type": "array", "items": EXACT_SCHEMA}
+        several = {"probabilities": shares, "positions": {"type": "array", "items": position}}
+        value = {"anyOf": [EXACT_SCHEMA, shares]}
+        return NumberQuery.schema() | {"probability": EXACT_SCHEMA, "position": position, **several, "value": value}
 
     def exact_answer(self, table: Table, setting: PrivacySetting) -> ExactAnswer:
         """The loss of each position."""
@@ -155,14 +165,7 @@ class Quantile(NumberQuery):
         >>> Quantile("x", grid, Fraction(1, 2), None).losses([1, 0, 3, 0])
         [2, 2, 0, 4]
         """
-        denominator, numerator, total = self.probability.denominator, self.probability.numerator, sum(counts)
-        losses, smaller = [], 0
-        for count in counts:
-            losses.append(
-                max(0, denominator * smaller - numerator * total, numerator * total - denominator * (smaller + count))
-            )
-            smaller += count
-        return losses
+        return rank_losses(counts, self.probability)
 
     def select_mechanism(self, epsilon: Fraction, setting: PrivacySetting) -> SelectedMechanism:
         """Permute-and-flip at the rate ε/(2·sensitivity)."""

@@ -94,6 +94,11 @@ class Query(ABC):
     # Plans and releases
 
     @classmethod
+    def form(cls, fields: Fields) -> type[Query]:
+        """The class that reads these fields: a kind may have several forms, told apart by their keys."""
+        return cls
+
+    @classmethod
     @abstractmethod
     def parse(cls, fields: Fields) -> Self:
         """The query in a table of a plan. Keys are read in the order in which missing ones are reported."""

@@ -34,7 +34,7 @@ def parse_kind(fields: Fields) -> type[Query]:
     name = fields.text("kind")
     if name not in QUERY_KINDS:
         raise fields.error("kind", f'must be one of {", ".join(QUERY_KINDS)}, got "{_shorten(name)}"')
-    return QUERY_KINDS[name]
+    return QUERY_KINDS[name].form(fields)
 
 
 def query_fields() -> dict[str, QueryField]:

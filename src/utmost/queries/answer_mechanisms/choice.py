@@ -35,6 +35,10 @@ MAX_CANDIDATES = 10**6  # that a reader computes with
 RANK_SUFFIX = " rows"
 RANK_NOUN = "rows of rank"
 RANK_NOTE = "rows: at most so many lie on the wrong side of the quantile."
+TREE_NOTE = (
+    "rows: at most so many lie on the wrong side of each quantile, besides half of the rows that share a value, for "
+    "each level but the last."
+)
 BOUND_REMARK = "what is shown is the bound that holds for every table, 1 - {0}·exp(-rate·t)"
 
 
@@ -182,6 +186,83 @@ class RepeatedChoice(PermuteAndFlip):
         """The JSON schema of `content`."""
         whole = {"type": "integer", "minimum": 1}
         return schema_object(name={"const": cls.name}, rate=EXACT_SCHEMA, candidates=whole, picks=whole)
+
+
+@dataclass(frozen=True, slots=True)
+class QuantileTree(AnswerMechanism):
+    """Several quantiles, each chosen by permute-and-flip on a part of the grid (`queries.quantiles` has the proofs).
+
+    `rates` has one for each probability; losses are counted in rows. Each of the m choices is T rows off its own target
+    or more with probability at most c·e^(−rate·T), c as for all `candidates`. So every answer is fewer than
+    Σ_levels ln(m·c/β)/rate rows off with probability 1 − β, with the least rate of each level, and on average at most
+    Σ_levels (1 + ln(m·c))/rate.
+    """
+
+    name: ClassVar[str] = "permute-and-flip-tree"
+    has_posterior: ClassVar[bool] = False
+
+    rates: tuple[Fraction, ...]
+    candidates: int
+
+    @property
+    def tail_factor(self) -> Fraction:
+        """m·c."""
+        return len(self.rates) * PermuteAndFlip(self.rates[0], self.candidates).tail_factor
+
+    def content(self) -> dict[str, Any]:
+        """The mechanism as a release file has it."""
+        return {"name": self.name, "rates": [str(rate) for rate in self.rates], "candidates": self.candidates}
+
+    @classmethod
+    def parse(cls, fields: Fields) -> QuantileTree:
+        """The mechanism in the fields of a release file."""
+        fields.text("name")
+        mechanism = cls(tuple(fields.numbers("rates")), fields.integer("candidates"))
+        fields.finish()
+        return mechanism
+
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        """The JSON schema of `content`."""
+        rates = {"type": "array", "items": EXACT_SCHEMA}
+        return schema_object(name={"const": cls.name}, rates=rates, candidates={"type": "integer", "minimum": 2})
+
+    def holds_readable_numbers(self, drawn: Drawn) -> bool:
+        """Do the rates and the candidates fit into doubles."""
+        return all(MIN_RATE <= rate <= MAX_RATE for rate in self.rates) and 1 <= self.candidates <= MAX_CANDIDATES
+
+    def rank_bound(self, level_rates: Sequence[Fraction], coverage: float) -> float:
+        """Fewer rows than this lie on the wrong side of each answer, with probability `coverage` or more."""
+        return (math.log(self.tail_factor) - math.log1p(-coverage)) * _sum_of_inverses(level_rates)
+
+    def error_law(self, level_rates: Sequence[Fraction]) -> ErrorLaw:
+        """How many rows lie on the wrong side of the worst answer: bounds on the mean, and on 95 % of cases."""
+        log_factor, scale = math.log(self.tail_factor), _sum_of_inverses(level_rates)
+        expected = round_to_12_digits((1 + log_factor) * scale)
+        half = round_to_12_digits((log_factor + math.log(float(1 / MISS_PROBABILITY))) * scale)
+        sentence = (
+            f"noise: at most {plain_decimal(expected, 4, decimal_above)} rows of rank on average for the worst of "
+            f"{len(self.rates)}, within {plain_decimal(half, 4, decimal_above)} in 95 % of cases"
+        )
+        return ErrorLaw(expected, half, sentence, suffix=RANK_SUFFIX, note=TREE_NOTE)
+
+    def confidence_law(self, target: AccuracyTarget, level_rates: Sequence[Fraction]) -> ConfidenceLaw:
+        """A lower bound on the probability that fewer than `target.error` rows lie on any wrong side; this is ε = 1."""
+        if not target.error:
+            raise InputError("error must be > 0 for a quantile: it is drawn, and may be a row off", "error")
+        rate = 1 / sum((1 / rate for rate in level_rates), Fraction(0))
+
+        def confidence(epsilon: Fraction, bits: int) -> arb:
+            return 1 - ball(self.tail_factor, bits) * ball(-epsilon * rate * target.error, bits).exp()
+
+        guess = (math.log(self.tail_factor) - math.log(float(1 - target.confidence))) / float(rate * target.error)
+        text = f"fewer than {plain_decimal(target.error, 6)} rows of rank off"
+        remark = BOUND_REMARK.format("probabilities·(candidates - 1)/2")
+        return ConfidenceLaw(text, confidence, guess=guess, remark=remark)
+
+
+def _sum_of_inverses(rates: Sequence[Fraction]) -> float:
+    return math.fsum(1 / float(rate) for rate in rates)
 
 
 def choice_weights(losses: Sequence[int], rate: Fraction) -> list[Number]:
