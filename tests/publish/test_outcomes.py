@@ -47,10 +47,12 @@ NUMBERS: list[dict[str, Any]] = [
     {"kind": "mean", **BOUNDS, "nulls": 9},
     {"kind": "quantile", **BOUNDS, "nulls": "drop", "probability": "1/2"},
     {"kind": "quantile", **BOUNDS, "nulls": "drop", "probabilities": ["1/4", "1/2", "3/4"]},
+    {"kind": "min", **BOUNDS, "nulls": "drop"},
+    {"kind": "max", **BOUNDS, "nulls": 3},
     {"kind": "quantile", **BOUNDS, "step": "1/4", "nulls": 0, "probability": "9/10", "where": "region = 'n'"},
 ]
 UNITS = {"row": None, "rows = 2": {"column": "person", "rows": 2}, "groups = 2": {"column": "person", "groups": 2}}
-EPSILONS = st.sampled_from(["1/1000000", "1/3", "10", "125"])
+EPSILONS = st.sampled_from(["1/1000000", "1/3", "10", "60"])
 
 Row = tuple[int, float | None, str | None]
 ROWS = st.tuples(
@@ -87,7 +89,7 @@ def outcome(
     write_table(folder / "data.parquet", query)
     with ledger.open_ledger("ledger.sqlite", folder) as new_ledger:
         column = "row" if unit is None else unit["column"]
-        new_ledger.open(ledger.Budget("b", Fraction(3000), unit=column, neighbours=relation))
+        new_ledger.open(ledger.Budget("b", Fraction(1000), unit=column, neighbours=relation))
     plan = {
         "neighbours": relation,
         "budget": "b",

@@ -8,6 +8,7 @@ from utmost.data.cells import KEY_TYPES
 from utmost.data.engines.schema import ColumnKind
 from utmost.data.table import NUMBERS
 from utmost.queries.count import Count
+from utmost.queries.extremes import Max, Min
 from utmost.queries.histogram import Histogram
 from utmost.queries.mean import Mean
 from utmost.queries.quantile import Quantile
@@ -24,6 +25,8 @@ QUERY_KINDS: dict[str, type[Query]] = {
     Sum.kind: Sum,
     Mean.kind: Mean,
     Quantile.kind: Quantile,
+    Min.kind: Min,
+    Max.kind: Max,
     Top.kind: Top,
 }
 COLUMN_INPUTS = {"number column": NUMBERS, "keys": tuple(KEY_TYPES)}  # the kinds of columns that they take
