@@ -415,6 +415,8 @@ def permute_and_flip_law(weights: Sequence[Any]) -> list[Any]:
     >>> [str(p) for p in permute_and_flip_law([Fraction(1), Fraction(1, 2)])]
     ['3/4', '1/4']
     """
+    if not weights:
+        raise InputError("weights must be at least one, got none", "weights")
     law, zero = [], weights[0] * 0
     for j, weight in enumerate(weights):
         polynomial = [zero + 1]

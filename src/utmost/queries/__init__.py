@@ -7,8 +7,9 @@ from utmost.queries.extremes import Max, Min
 from utmost.queries.histogram import Histogram
 from utmost.queries.mean import Mean
 from utmost.queries.quantile import Quantile
+from utmost.queries.quantiles import Quantiles
 from utmost.queries.query import Query
 from utmost.queries.sum import Sum
 from utmost.queries.top import Top
 
-__all__ = ["Count", "Histogram", "Max", "Mean", "Min", "Quantile", "Query", "Sum", "Top"]
+__all__ = ["Count", "Histogram", "Max", "Mean", "Min", "Quantile", "Quantiles", "Query", "Sum", "Top"]
