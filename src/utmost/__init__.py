@@ -72,8 +72,8 @@ _MODULES = {  # public module: its public names; a module elsewhere is named by 
     "losses = consumer.losses": "Loss absolute asymmetric binary drawn legality matrix nib over parse power squared",
     "mechanisms": """Geometric exponential folded_geometric geometric inverse_geometric laplace planar response
         response_dual staircase staircase_space""",
-    "noise": """channel_sampler draw_channel draw_row draw_samples geometric_noise row_sampler sampling_table
-        system_source""",
+    "noise": """channel_sampler draw_channel draw_row draw_samples geometric_noise permute_and_flip_law row_sampler
+        sampling_table system_source""",
     "papers": "KEYS Item Report item report",
     "polytopes": """Decomposition Kernel PosteriorRegion count_kernels count_vertices decomposition is_kernel_mechanism
         is_vertex_mechanism kernels posterior_region vertices""",
@@ -86,7 +86,7 @@ _MODULES = {  # public module: its public names; a module elsewhere is named by 
         guessing hyper hyper_distance hyper_distance_float leakage line_distance min_entropy miracle_additive
         miracle_multiplicative posterior_uncertainty posterior_vulnerability refinement refining_move shannon
         uncertainty vulnerability""",
-    "queries": "Count Histogram Mean Quantile Sum",
+    "queries": "Count Histogram Max Mean Min Quantile Quantiles Sum Top",
     "spaces": """Space Symmetries cycle databases discrete graph grid hamming line parse_space product_space scale_space
         space sub_space symmetries""",
     "universal = design.universal": """Existence Extension Verdict binary_mechanism check_restriction extension

@@ -106,7 +106,7 @@ def test_a_quantile_s_epsilon_makes_the_bound_promise_its_rank(error, confidence
 
     def meets(rate: Fraction) -> bool:
         mechanism = query.select_mechanism(rate, privacy_setting("add-remove")).mechanism
-        return mechanism.candidates * exponential(
+        return mechanism.tail_factor * exponential(
             -mechanism.rate * error * Fraction(probability).denominator
         ) <= 1 - Fraction(confidence)
 

@@ -23,6 +23,8 @@ QUERIES = {
     "histogram": {"kind": "histogram", "keys": {"x": list(range(3000))}},
     "sum": {"kind": "sum", **GRID},
     "mean": {"kind": "mean", **GRID},
+    "top": {"kind": "top", "keys": {"x": list(range(300))}, "k": 200},
+    "quantiles": {"kind": "quantile", **GRID, "probabilities": ["1/4", "1/3", "1/2", "2/3"]},
     "quantile": {"kind": "quantile", **GRID, "probability": "1/2"},
 }
 EPSILONS = ["5", "1/123456789", "1234567/9876543210987654321"]

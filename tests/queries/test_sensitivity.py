@@ -20,10 +20,9 @@ from utmost.data.grid import Grid, GridColumn
 from utmost.data.selection import Key, NeighbourRelation, PrivacyUnit, Selection
 from utmost.data.table import Moments
 from utmost.errors import InputError
-from utmost.exact import decimal_above, epsilon
-from utmost.mechanisms.exponential import exponential
+from utmost.exact import decimal_above
 from utmost.queries import Count, Histogram, Mean, Quantile, Query, Sum
-from utmost.queries.answer_mechanisms.choice import ChoiceMechanism
+from utmost.queries.answer_mechanisms.choice import PermuteAndFlip
 from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
 from utmost.queries.answer_mechanisms.ratio import RatioMechanism
 from utmost.queries.privacy_setting import PrivacySetting
@@ -161,15 +160,12 @@ def test_a_quantile_as_a_channel_over_all_tables_is_private_at_the_epsilon_asked
     """The exact law of every table with up to two rows, and least_epsilon over their neighbours."""
     query = Quantile("x", GRIDS[0], Fraction(1, 2), None)
     selection = query.select_mechanism(HALF, setting)
-    assert isinstance(selection.mechanism, ChoiceMechanism)
+    assert isinstance(selection.mechanism, PermuteAndFlip)
     tables: list[list[Rows]] = [[(p,) for p in c] for c in _multisets(2, 3)]
     rows = []
     for table in tables:
         truth = query.exact_answer(BoundedTable(list(table)), setting)  # type: ignore[arg-type]
-        mechanism = exponential(
-            [-t for t in truth], epsilon(2 * selection.sensitivity * selection.mechanism.rate), selection.sensitivity
-        )
-        rows.append(mechanism.law(0))
+        rows.append(selection.mechanism.law(truth))
     labels = [str(k) for k in range(len(tables))]
     level = least_epsilon(channel(rows, labels, ["a", "b", "c"]), space(_distances(tables, setting)))
     assert 0 < level.epsilon <= 0.5

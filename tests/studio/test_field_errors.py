@@ -29,6 +29,8 @@ BAD_QUERIES: dict[str, dict[str, str]] = {
     "step": {**SUM, "step": "-1"},
     "extra_loss": {**SUM, "step": "", "extra_loss": "0"},
     "nulls": {**SUM, "nulls": "-5"},
+    "probabilities": {**SUM, "kind": "quantile", "probability": "", "probabilities": "1/2, 1/4"},
+    "k": {"kind": "top", "keys.0.column": "clinic", "keys.0.values": "n, s", "k": "9"},
     "probability": {**SUM, "kind": "quantile", "probability": "2"},
     "keys": {"kind": "histogram", "keys.0.column": "clinic", "keys.0.values": ""},
     "epsilon": {"epsilon": "0"},

@@ -232,6 +232,15 @@ class Fields:
             raise self.error(key, "must be a shorter number")
         return value
 
+    def numbers(self, key: str) -> list[Fraction]:
+        """A list of numbers, exactly; a text may have them with commas between them."""
+        value = self.raw(key)
+        items = value.split(",") if isinstance(value, str) else self.items(key)
+        return [self._item(key, item.strip() if isinstance(item, str) else item) for item in items]
+
+    def _item(self, key: str, item: Any) -> Fraction:
+        return Fields({key: item}, self.label, self._table_path, self._key_path).number(key)
+
     def items(self, key: str) -> list[Any]:
         """A list."""
         value = self.raw(key)

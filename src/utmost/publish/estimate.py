@@ -113,10 +113,14 @@ def read_answer(
 
 def _read_at_face_value(answer: Answer, coverage: float) -> Estimate:
     """An answer whose law does not depend on the truth alone: its value, and what its kind says of that."""
-    assert not isinstance(answer.value, tuple)
     face_value = answer.query.face_value(answer.mechanism, coverage)
-    readings = (Reading(answer.value, answer.value),)
-    return Estimate(answer, None, readings, None, answer.optimal, face_value.remark, rank=face_value.rank)
+    value, remark, named_values = answer.value, face_value.remark, answer.query.named_values(answer.value)
+    if not isinstance(value, tuple):
+        readings: tuple[Reading, ...] = (Reading(value, value),)
+    else:
+        readings = tuple(Reading(number, number) for _, number in named_values)
+    names = tuple(name for name, _ in named_values)
+    return Estimate(answer, None, readings, None, answer.optimal, remark, names, rank=face_value.rank)
 
 
 def check_answer(answer: Answer) -> None:

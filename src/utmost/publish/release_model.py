@@ -176,7 +176,7 @@ def computed_answer(name: str, statement: Statement, setting: PrivacySetting) ->
     query, drawn, label = statement.query, statement.drawn, f'release: query "{name[:60]}"'
     try:
         _check_unit(query, setting)
-        selection = query.select_mechanism(statement.epsilon, setting)
+        selection = query.select_stated_mechanism(statement.mechanism, statement.epsilon, setting)
         error = answer_error(selection.mechanism, query, setting.unit, setting.part)
         _check_statement(statement, selection)
         query.check_drawn(selection.mechanism, drawn)

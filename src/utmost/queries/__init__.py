@@ -3,10 +3,13 @@ error, claim and JSON. `registry` lists the kinds; `answer_mechanisms` has the m
 """
 
 from utmost.queries.count import Count
+from utmost.queries.extremes import Max, Min
 from utmost.queries.histogram import Histogram
 from utmost.queries.mean import Mean
 from utmost.queries.quantile import Quantile
+from utmost.queries.quantiles import Quantiles
 from utmost.queries.query import Query
 from utmost.queries.sum import Sum
+from utmost.queries.top import Top
 
-__all__ = ["Count", "Histogram", "Mean", "Quantile", "Query", "Sum"]
+__all__ = ["Count", "Histogram", "Max", "Mean", "Min", "Quantile", "Quantiles", "Query", "Sum", "Top"]

@@ -1,10 +1,11 @@
 """Quantiles of the values of a column on a grid.
 
-A quantile at p = s/t is drawn by the exponential mechanism from the grid's positions j with the loss
+A quantile at p = s/t is drawn by permute-and-flip from the grid's positions j with the loss
 max(0, t·#{x < j} − s·n, s·n − t·#{x ≤ j}), t times how many values lie on the wrong side of j. One row that comes or
 goes moves t·# − s·n by t − s or s; one that moves, by t. So the loss moves by at most k·max(s, t − s) under add-remove
 and by k·t under replace, with k rows kept of a unit. The intervals [#{x < j}, #{x ≤ j}] cover 0 … n, so some j has
-loss 0. The mechanism has ε = 2·rate·sensitivity (McSherry and Talwar 2007).
+loss 0. The mechanism has ε = 2·rate·sensitivity (`PermuteAndFlip`), as the exponential mechanism has (McSherry and
+Talwar 2007), by which releases were drawn before.
 """
 
 from __future__ import annotations
@@ -19,12 +20,13 @@ from utmost.data.grid import Grid
 from utmost.errors import InputError
 from utmost.exact import decimal, decimal_above, plain_decimal, rational
 from utmost.noise import system_source
-from utmost.noise.row_sampling import PreparedChoice, draw_exponential_choice, prepare_choice
-from utmost.queries.answer_mechanisms.choice import ChoiceMechanism
+from utmost.noise.row_sampling import PreparedChoice, draw_permute_and_flip, prepare_choice
+from utmost.queries.answer_mechanisms.choice import ChoiceMechanism, PermuteAndFlip
 from utmost.queries.answer_mechanisms.mechanism import (
     EXACT_SCHEMA,
     NUMBER_ROOM,
     AccuracyTarget,
+    AnswerMechanism,
     ConfidenceLaw,
     Drawn,
     ErrorLaw,
@@ -47,12 +49,14 @@ from utmost.queries.number_column import (
     parse_grid,
     parse_nulls,
 )
+from utmost.queries.quantiles import Quantiles, check_rank_grid, check_share, rank_losses
 from utmost.queries.query import (
     ALTERED,
     NO_CLAIM,
     AnswerDraw,
     ExactAnswer,
     FaceValue,
+    Query,
     QueryField,
     SelectedMechanism,
 )
@@ -62,8 +66,6 @@ if TYPE_CHECKING:
     from utmost.exact.input_text import Fields
     from utmost.queries.privacy_setting import PrivacySetting
 
-MAX_QUANTILE_CANDIDATES = 10**4  # steps of a quantile's grid
-MAX_PROBABILITY_DENOMINATOR = 10**6
 QUANTILE_REMARK = (
     "A quantile is drawn by a law that depends on all rows, not on the true quantile alone, so there is no posterior "
     "for any prior: it is read at face value. With probability {0} % fewer than {1} rows lie on the wrong side of it, "
@@ -93,6 +95,13 @@ class Quantile(NumberQuery):
         STEP_FIELD,
         NULLS_FIELD,
         QueryField("probability", "Share below", "number", "1/2 is the median.", default="1/2"),
+        QueryField(
+            "probabilities",
+            "Or several shares",
+            "text",
+            "1/4, 1/2, 3/4 are answered together, in order; leave the share empty.",
+            instead_of="probability",
+        ),
     )
 
     column: str
@@ -103,22 +112,23 @@ class Quantile(NumberQuery):
 
     def __post_init__(self) -> None:
         """Check the share, the size and the number that stands in for a missing one."""
-        if not 0 <= self.probability <= 1:
-            raise InputError(
-                f"probability must be from 0 to 1, got {self.probability}", "probability", "the median is 1/2"
-            )
-        if self.probability.denominator > MAX_PROBABILITY_DENOMINATOR:
-            raise InputError("probability must be a fraction with a denominator up to 10^6", "probability", "round it")
-        if self.grid.size > MAX_QUANTILE_CANDIDATES:
-            raise InputError(
-                f"step must leave at most {MAX_QUANTILE_CANDIDATES} steps for a quantile, got {self.grid.size}", "step"
-            )
+        check_share(self.probability, "probability")
+        check_rank_grid(self.grid)
         self.check_nulls()
 
     @property
     def loss_per_row(self) -> int:
         """t, the loss of one row on the wrong side."""
         return self.probability.denominator
+
+    @classmethod
+    def form(cls, fields: Fields) -> type[Query]:
+        """Several quantiles where `probabilities` are given."""
+        if fields.raw("probabilities", None) is None:
+            return cls
+        if fields.raw("probability", None) is not None:
+            raise fields.error("probabilities", "must not be given beside probability", "leave one of them out")
+        return Quantiles
 
     @classmethod
     def parse(cls, fields: Fields) -> Quantile:
@@ -139,8 +149,10 @@ class Quantile(NumberQuery):
     @classmethod
     def schema(cls) -> dict[str, Any]:
         """Column, grid, share, a grid value and its position."""
-        position = {"type": "integer", "minimum": 0}
-        return NumberQuery.schema() | {"probability": EXACT_SCHEMA, "position": position}
+        position, shares = {"type": "integer", "minimum": 0}, {"type": "array", "items": EXACT_SCHEMA}
+        several = {"probabilities": shares, "positions": {"type": "array", "items": position}}
+        value = {"anyOf": [EXACT_SCHEMA, shares]}
+        return NumberQuery.schema() | {"probability": EXACT_SCHEMA, "position": position, **several, "value": value}
 
     def exact_answer(self, table: Table, setting: PrivacySetting) -> ExactAnswer:
         """The loss of each position."""
@@ -153,19 +165,22 @@ class Quantile(NumberQuery):
         >>> Quantile("x", grid, Fraction(1, 2), None).losses([1, 0, 3, 0])
         [2, 2, 0, 4]
         """
-        denominator, numerator, total = self.probability.denominator, self.probability.numerator, sum(counts)
-        losses, smaller = [], 0
-        for count in counts:
-            losses.append(
-                max(0, denominator * smaller - numerator * total, numerator * total - denominator * (smaller + count))
-            )
-            smaller += count
-        return losses
+        return rank_losses(counts, self.probability)
 
     def select_mechanism(self, epsilon: Fraction, setting: PrivacySetting) -> SelectedMechanism:
-        """The exponential mechanism at the rate ε/(2·sensitivity)."""
+        """Permute-and-flip at the rate ε/(2·sensitivity)."""
+        return self._select(PermuteAndFlip, epsilon, setting)
+
+    def select_stated_mechanism(
+        self, stated: AnswerMechanism, epsilon: Fraction, setting: PrivacySetting
+    ) -> SelectedMechanism:
+        """The exponential mechanism at the same rate, where a file of an earlier version names it."""
+        is_old = stated.name == ChoiceMechanism.name
+        return self._select(ChoiceMechanism if is_old else PermuteAndFlip, epsilon, setting)
+
+    def _select(self, choice: type[ChoiceMechanism], epsilon: Fraction, setting: PrivacySetting) -> SelectedMechanism:
         sensitivity = self._sensitivity(setting)
-        mechanism = ChoiceMechanism(epsilon / (2 * sensitivity), self.grid.size + 1)
+        mechanism = choice(epsilon / (2 * sensitivity), self.grid.size + 1)
         return SelectedMechanism(mechanism, sensitivity, NO_CLAIM, "any")
 
     def _sensitivity(self, setting: PrivacySetting) -> int:
@@ -220,5 +235,5 @@ class Quantile(NumberQuery):
 
 
 def _draw_quantile(grid: Grid, choice: PreparedChoice, truth: ExactAnswer) -> Drawn:
-    position = draw_exponential_choice(truth, choice, system_source())
+    position = draw_permute_and_flip(truth, choice, system_source())
     return Drawn(grid.value(position), {"position": position})

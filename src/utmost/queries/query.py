@@ -13,13 +13,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from utmost.data.selection import Selection
-from utmost.queries.answer_mechanisms.mechanism import AccuracyTarget, ConfidenceLaw, Drawn, ErrorLaw
-from utmost.queries.keys import key_name
+from utmost.queries.answer_mechanisms.mechanism import AccuracyTarget, AnswerValue, ConfidenceLaw, Drawn, ErrorLaw
+from utmost.queries.keys import key_name, key_to_json
 
 if TYPE_CHECKING:
     from utmost.data.selection import Key, Partition, PrivacyUnit
     from utmost.data.table import Table
     from utmost.exact.input_text import Fields
+    from utmost.queries.answer_mechanisms.mechanism import AnswerMechanism
     from utmost.queries.calibration_form import CalibrationExample, CalibrationForm
     from utmost.queries.privacy_setting import PrivacySetting
 
@@ -93,6 +94,11 @@ class Query(ABC):
     # Plans and releases
 
     @classmethod
+    def form(cls, fields: Fields) -> type[Query]:
+        """The class that reads these fields: a kind may have several forms, told apart by their keys."""
+        return cls
+
+    @classmethod
     @abstractmethod
     def parse(cls, fields: Fields) -> Self:
         """The query in a table of a plan. Keys are read in the order in which missing ones are reported."""
@@ -164,6 +170,12 @@ class Query(ABC):
     def select_mechanism(self, epsilon: Fraction, setting: PrivacySetting) -> SelectedMechanism:
         """The mechanism for the query at this ε, and its sensitivity, whose formula the kind's docstring proves."""
 
+    def select_stated_mechanism(
+        self, stated: AnswerMechanism, epsilon: Fraction, setting: PrivacySetting
+    ) -> SelectedMechanism:
+        """The mechanism that a release file must name; a kind may read files that name one of an earlier version."""
+        return self.select_mechanism(epsilon, setting)
+
     @abstractmethod
     def actual_epsilon(self, mechanism: Any, setting: PrivacySetting) -> Fraction:
         """The ε that the mechanism has for this query, recomputed from the law that is drawn."""
@@ -225,6 +237,15 @@ class Query(ABC):
         """The names of the cells: their keys, with a comma between the keys of one cell."""
         return tuple(",".join(key_name(key) for key in cell) for cell in self.cells)
 
+    @property
+    def values_noun(self) -> str:
+        """What the values of an answer with several of them are."""
+        return "cells"
+
+    def named_values(self, value: AnswerValue) -> list[tuple[str, Any]]:
+        """The numbers of an answer with several of them, each with the name of its cell."""
+        return list(zip(self.cell_names, value, strict=True)) if isinstance(value, tuple) else []
+
     def face_value(self, mechanism: Any, coverage: float) -> FaceValue:
         """What is said of a value whose mechanism has no posterior, with this probability."""
         return FaceValue(f"A {self.kind} has no posterior for any prior: it is read at face value.")
@@ -241,9 +262,12 @@ class Query(ABC):
 def drawn_content(drawn: Drawn) -> dict[str, Any]:
     """What was drawn as a release file has it. Runs after the charge: it cannot fail."""
     value = drawn.value
-    content = [_number_content(number) for number in value] if isinstance(value, tuple) else _number_content(value)
+    content = [_entry_content(entry) for entry in value] if isinstance(value, tuple) else _entry_content(value)
     return {"value": content, **drawn.details}
 
 
-def _number_content(number: int | Fraction) -> int | str:
-    return number if isinstance(number, int) else str(number)
+def _entry_content(entry: int | Fraction | tuple[Key, ...]) -> Any:
+    """A number, or the keys of a cell."""
+    if isinstance(entry, tuple):
+        return [key_to_json(key) for key in entry]
+    return entry if isinstance(entry, int) else str(entry)

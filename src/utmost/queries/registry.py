@@ -8,11 +8,13 @@ from utmost.data.cells import KEY_TYPES
 from utmost.data.engines.schema import ColumnKind
 from utmost.data.table import NUMBERS
 from utmost.queries.count import Count
+from utmost.queries.extremes import Max, Min
 from utmost.queries.histogram import Histogram
 from utmost.queries.mean import Mean
 from utmost.queries.quantile import Quantile
 from utmost.queries.query import Query, QueryField
 from utmost.queries.sum import Sum
+from utmost.queries.top import Top
 
 if TYPE_CHECKING:
     from utmost.exact.input_text import Fields
@@ -23,6 +25,9 @@ QUERY_KINDS: dict[str, type[Query]] = {
     Sum.kind: Sum,
     Mean.kind: Mean,
     Quantile.kind: Quantile,
+    Min.kind: Min,
+    Max.kind: Max,
+    Top.kind: Top,
 }
 COLUMN_INPUTS = {"number column": NUMBERS, "keys": tuple(KEY_TYPES)}  # the kinds of columns that they take
 
@@ -32,7 +37,7 @@ def parse_kind(fields: Fields) -> type[Query]:
     name = fields.text("kind")
     if name not in QUERY_KINDS:
         raise fields.error("kind", f'must be one of {", ".join(QUERY_KINDS)}, got "{_shorten(name)}"')
-    return QUERY_KINDS[name]
+    return QUERY_KINDS[name].form(fields)
 
 
 def query_fields() -> dict[str, QueryField]:
@@ -49,7 +54,7 @@ def kinds_of_column(column_kind: ColumnKind) -> tuple[str, ...]:
     """The kinds of queries that a column of this kind can be used in.
 
     >>> kinds_of_column(ColumnKind.TEXT), kinds_of_column(ColumnKind.OTHER)
-    (('count', 'histogram'), ())
+    (('count', 'histogram', 'top'), ())
     """
     if column_kind is ColumnKind.OTHER:
         return ()

@@ -167,15 +167,18 @@ def _loss_table(given: ShownLosses | None, before: ShownLosses | None) -> Table 
 
 
 def _cell_blocks(estimate: Estimate, readings: Sequence[ShownReading]) -> dict[str, Block | None]:
-    assert estimate.reader is not None
-    rows = tuple(_cell_row(reading) for reading in readings[:MAX_SHOWN_CELLS])
-    probability = coverage_text(estimate.reader.coverage)
-    interval_remark = f"Intervals (from, to) have probability {probability}; losses are given the answer."
+    reader, shown = estimate.reader, readings[:MAX_SHOWN_CELLS]
     cut_remark = f"The first {MAX_SHOWN_CELLS} of {len(readings)} cells; --json has them all."
+    if reader is None:
+        table, interval_remark = Table(CELLS_HEADER[:2], tuple((cell.name, cell.value) for cell in shown)), ""
+    else:
+        table = Table(CELLS_HEADER, tuple(_cell_row(reading) for reading in shown))
+        probability = coverage_text(reader.coverage)
+        interval_remark = f"Intervals (from, to) have probability {probability}; losses are given the answer."
     return {
         "space 0": Paragraph(),
-        "cells": Table(CELLS_HEADER, rows),
-        "interval": Paragraph(interval_remark),
+        "cells": table,
+        "interval": Paragraph(interval_remark) if interval_remark else None,
         "cut": Paragraph(cut_remark) if len(readings) > MAX_SHOWN_CELLS else None,
         "total": _total_paragraph(estimate),
     }

@@ -55,7 +55,7 @@ def _answer_row(answer: Answer) -> tuple[Cell, ...]:
     half_width = shown_error(answer.error).half_width
     return (
         answer.name,
-        value or quantity(cells, suffix=" cells"),
+        value or quantity(cells, suffix=f" {answer.query.values_noun}"),
         half_width,
         amount(answer.epsilon, Rounding.UP),
         claim,
@@ -67,7 +67,7 @@ def _cells_paragraph(answer: Answer) -> Paragraph | None:
     if not isinstance(answer.value, tuple):
         return None
     parts: list[Cell] = [f"{answer.name}: "]
-    pairs = list(zip(answer.query.cell_names, answer.value, strict=True))
+    pairs = answer.query.named_values(answer.value)
     for number, (name, value) in enumerate(pairs[:MAX_SHOWN_CELLS]):
         parts += [f"{'; ' if number else ''}{name}: ", quantity(value)]
     hidden = len(pairs) - MAX_SHOWN_CELLS

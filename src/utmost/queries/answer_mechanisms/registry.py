@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from utmost.errors import InputError
-from utmost.queries.answer_mechanisms.choice import ChoiceMechanism
+from utmost.queries.answer_mechanisms.choice import ChoiceMechanism, PermuteAndFlip, QuantileTree, RepeatedChoice
 from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
 from utmost.queries.answer_mechanisms.mechanism import AnswerMechanism
 from utmost.queries.answer_mechanisms.ratio import RatioMechanism
@@ -17,6 +17,9 @@ ANSWER_MECHANISMS: dict[str, type[AnswerMechanism]] = {
     LatticeMechanism.name: LatticeMechanism,
     RatioMechanism.name: RatioMechanism,
     ChoiceMechanism.name: ChoiceMechanism,
+    PermuteAndFlip.name: PermuteAndFlip,
+    RepeatedChoice.name: RepeatedChoice,
+    QuantileTree.name: QuantileTree,
 }
 
 
