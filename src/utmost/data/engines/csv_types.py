@@ -229,6 +229,26 @@ def count_unreadable(kinds: Mapping[str, ColumnKind], raw: Any, connection: Conn
     return {name: count for name, count in _count_false(tests, raw, connection).items() if count}
 
 
+def fitting_kinds(names: Sequence[str], raw: Any, connection: Connection) -> dict[str, list[ColumnKind]]:
+    """The kinds that every text of a column fits which is neither missing nor blank; text is always one."""
+    tests = {f"{kind} {name}": _is_readable(raw[name], kind) for name in names for kind in DETECTABLE_KINDS}
+    counts = _count_false(tests, raw, connection)
+    kinds = {name: [kind for kind in DETECTABLE_KINDS if not counts[f"{kind} {name}"]] for name in names}
+    return {name: [*fitting, ColumnKind.TEXT] for name, fitting in kinds.items()}
+
+
+def frequent_misfits(
+    name: str, kind: ColumnKind, raw: Any, connection: Connection, limit: int
+) -> list[tuple[str, int]]:
+    """The texts of a column that are most often no value of its kind, and how often, the most frequent first."""
+    import ibis
+
+    texts = raw.filter(~_is_readable(raw[name], kind)).select(text=raw[name])
+    counts = texts.group_by("text").aggregate(size=texts.count())
+    ordered_counts = counts.order_by([ibis.desc("size"), "text"]).limit(limit)
+    return [(str(text), int(size)) for text, size in connection.rows(ordered_counts)]
+
+
 def _count_false(tests: Mapping[str, Any], raw: Any, connection: Connection) -> dict[str, int]:
     """How often each test fails; an engine's time to plan one aggregate grows with the square of its tests."""
     names = list(tests)
