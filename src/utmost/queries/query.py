@@ -214,6 +214,10 @@ class Query(ABC):
         """What is done to values before they are used, in words."""
         return []
 
+    def released_error(self, mechanism: Any, drawn: Drawn, error: ErrorLaw) -> ErrorLaw:
+        """The error of an answer that is released, of which more may be known than `error`, known beforehand."""
+        return error
+
     def same_error(self) -> Query:
         """A query with the same error at every ε, the same one for as many queries as possible."""
         return self
