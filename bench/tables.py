@@ -1,6 +1,7 @@
 """Answers about ten million rows beside what they cost without privacy and beside a peer, all on one file in one run.
 
-10^7 rows, 10^6 persons, 20 groups, in a Parquet file that DuckDB writes once into a temporary directory.
+10^7 rows, 10^6 persons, 20 groups, in a Parquet file that DuckDB writes once into a temporary directory; and 5·10^6 of
+them in a CSV file.
 `python bench/tables.py` prints the table.
 """
 
@@ -15,11 +16,14 @@ import measuring
 from measuring import QUICK, Blocks, Measurement, Measurements, Section, ratio
 
 ROWS, PERSONS, GROUPS, BOUND = (10**4, 10**3, 20, 3) if QUICK else (10**7, 10**6, 20, 3)
-FILE = "rows.parquet"
+FILE, CSV_FILE, CSV_ROWS = "rows.parquet", "rows.csv", ROWS // 2
+CSV_KINDS = {"person": "integer", "group": "integer", "amount": "integer", "pay": "number", "name": "text"}
 HEADER = ["what", "seconds", "ratio to the plain count", "ratio to bounding alone", "peak memory"]
 PLAIN, BOUNDING = "DuckDB, count of each group, not private", "bounding alone, 3 rows a person, written to a table"
 HISTOGRAM, COUNT = "utmost, histogram, 3 rows a person", "utmost, count, 3 rows a person"
 BY_GROUPS, SUM = "utmost, histogram, 3 groups a person", "utmost, sum, 3 rows a person"
+CSV_PLAIN = "DuckDB, count of each group of a CSV file, not private"
+CSV_HISTOGRAM = "utmost, histogram of a CSV file, opened and checked, each row"
 PEER, PEER_BY_GROUPS = "OpenDP, histogram, 3 rows a person", "OpenDP, histogram, first 3 groups a person"
 
 
@@ -39,6 +43,30 @@ def write_rows(path: Path) -> None:
     """
     with duckdb.connect() as connection:
         connection.execute(f"COPY ({rows}) TO '{path}' (FORMAT parquet)")
+        more = "*, (hash(person + amount) % 100000) / 100 AS pay, 'name ' || (person % 1000) AS name"
+        lines = f"SELECT {more} FROM read_parquet('{path}') LIMIT {CSV_ROWS}"
+        connection.execute(f"COPY ({lines}) TO '{path.with_name(CSV_FILE)}' (FORMAT csv, HEADER)")
+
+
+def count_csv_without_privacy(path: Path) -> float:
+    """A count of each group of the CSV file by DuckDB alone, which finds the types of its columns."""
+    import duckdb
+
+    with duckdb.connect() as connection:
+        query = f"SELECT \"group\", count(*) FROM read_csv('{path}') WHERE amount < 500 GROUP BY 1"
+        return best_seconds(lambda: connection.execute(query).fetchall())
+
+
+def exact_csv_answer(path: Path) -> float:
+    """The same of utmost: the file's lines are checked, the columns used are read, the answer is ready for noise."""
+    from utmost.data.selection import Selection
+    from utmost.data.sources import Source, open_table
+
+    def answer() -> list[int]:
+        with open_table(Source(path.name, columns=CSV_KINDS), path.parent, {"group", "amount"}) as table:
+            return table.cell_counts(Selection("amount < 500"), {"group": tuple(range(GROUPS))})
+
+    return best_seconds(answer)
 
 
 def count_without_privacy(path: Path) -> float:
@@ -120,6 +148,8 @@ TASKS: dict[str, Callable[[Path], float]] = {
     BY_GROUPS: lambda path: exact_answer(path, "histogram", groups=BOUND),
     SUM: lambda path: exact_answer(path, "sum", rows=BOUND),
     COUNT: lambda path: exact_answer(path, "count", rows=BOUND),
+    CSV_PLAIN: lambda path: count_csv_without_privacy(path.with_name(CSV_FILE)),
+    CSV_HISTOGRAM: lambda path: exact_csv_answer(path.with_name(CSV_FILE)),
     PEER: lambda path: opendp_release(path, False),
     PEER_BY_GROUPS: lambda path: opendp_release(path, True),
 }
@@ -164,6 +194,7 @@ SECTION = Section(
         ratio("sum, 3 rows a person ÷ bounding alone", SUM, BOUNDING, 1.7, quick=False),
         ratio("histogram, 3 rows a person ÷ OpenDP", HISTOGRAM, PEER, 0.9, quick=False),
         ratio("histogram, 3 groups a person ÷ OpenDP", BY_GROUPS, PEER_BY_GROUPS, 0.15, quick=False),
+        ratio("histogram of a CSV file ÷ DuckDB's own", CSV_HISTOGRAM, CSV_PLAIN, 4, quick=False),
     ],
     report,
     prepare=lambda folder, names: write_rows(folder / FILE),

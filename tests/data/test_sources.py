@@ -18,6 +18,7 @@ import pytest
 
 from data.storages import COLUMNS, write_duckdb, write_parquet
 from spark import quiet
+from utmost.data.engines import spark as spark_engine
 from utmost.data.engines.schema import ColumnKind
 from utmost.data.grid import Grid, GridColumn
 from utmost.data.selection import PrivacyUnit, Selection
@@ -498,6 +499,60 @@ def test_a_poisoned_row_of_spark_is_not_quoted_nor_logged(spark: Any, tmp_path: 
     assert process.returncode == 0, process.stderr[-2000:]
     assert process.stdout.split("\n")[:2] == ["refused", "still running pyspark"]
     assert "poisoned" not in process.stdout + process.stderr
+
+
+class RecordedBuilder:
+    """A builder of Spark sessions that only records what it is told."""
+
+    def __init__(self) -> None:
+        self.settings: dict[str, str] = {}
+
+    def master(self, address: str) -> RecordedBuilder:
+        self.settings["master"] = address
+        return self
+
+    def config(self, name: str, value: str) -> RecordedBuilder:
+        self.settings[name] = value
+        return self
+
+    def getOrCreate(self) -> dict[str, str]:
+        return self.settings
+
+
+@pytest.mark.parametrize(
+    ("variables", "master", "is_local"),
+    [
+        ({}, None, True),
+        ({"SPARK_MASTER": "local[2]"}, "local[2]", True),
+        ({"SPARK_MASTER": "spark://h:7077"}, "spark://h:7077", False),
+        ({"PYSPARK_GATEWAY_PORT": "1"}, None, False),
+    ],
+)
+def test_a_new_spark_application_runs_on_the_cluster_that_is_named(
+    variables: dict[str, str], master: str | None, is_local: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Executors of another machine could not reach a driver on 127.0.0.1."""
+    for name in ("SPARK_MASTER", "PYSPARK_GATEWAY_PORT"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("SPARK_LOCAL_IP", "set and removed again at the end")
+    monkeypatch.delenv("SPARK_LOCAL_IP")
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    settings = spark_engine._start_session(RecordedBuilder())
+    assert settings.get("master") == master
+    assert os.environ.get("SPARK_LOCAL_IP") == ("127.0.0.1" if is_local else None)
+    assert settings["spark.executor.syncLogLevel.enabled"] == "true"
+
+
+def test_spark_connect_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyspark", reason="pyspark is not installed: pip install 'utmost[spark]'")
+    (tmp_path / "t.csv").write_text("a\n1\n")
+    monkeypatch.setenv("SPARK_REMOTE", "sc://127.0.0.1")
+    with (
+        pytest.raises(InputError, match="got Spark Connect: unset SPARK_REMOTE"),
+        open_table(Source("t.csv", engine="spark"), tmp_path),
+    ):
+        pytest.fail("it was opened")
 
 
 def test_missing_clients_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

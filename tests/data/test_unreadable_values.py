@@ -161,3 +161,49 @@ def test_an_unknown_declared_column_is_answered_with_those_there_are(tmp_path: P
         pass
     assert r"got 'zzz': name one of those; the columns are 'a\x1bb', c0, c1" in str(refused.value)
     assert str(refused.value).endswith("c18 and 11 more")
+
+
+@pytest.mark.parametrize("engine", [None, pytest.param("spark", marks=pytest.mark.slow)])
+def test_only_used_columns_are_read_where_the_file_has_them_all(
+    engine: str | None, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    if engine == "spark":
+        request.getfixturevalue("spark")
+    (tmp_path / "t.csv").write_text(CONTENT)
+    source = Source("t.csv", engine=engine, columns=KINDS)
+    for used, names in [
+        ({"age"}, {"age"}),
+        (set(), {"age"}),
+        ({"age", "born"}, set(KINDS)),
+        (None, set(KINDS)),
+    ]:
+        with open_table(source, tmp_path, used) as table:
+            assert set(table.kinds) == names
+            assert table.count(Selection("age > 0")) == 1
+            assert table.units(PrivacyUnit()) == 4
+
+
+USUAL_AND_UNUSUAL_FORMS = {
+    "integer": ["12", "-3", " 12", "+12", "012", "12.0", "1e2", "1_000", "", "9223372036854775808", "0x10", "-0"],
+    "number": ["1.5", " 1.5 ", "1e2", ".5", "5.", "inf", "1_0", "nan", "0x1p3", "-0.0", "1d", "1.5f"],
+    "truth": ["true", "TRUE", " t", "1", "0", "No", "10", "on"],
+    "date": ["2020-01-31", " 2020-01-31", "2020-1-31", "2020-02-30", "2020-01-31 (BC)", "epoch"],
+    "time": ["2020-01-31", "2020-01-31 12:00", " 2020-01-31T12:00:00Z", "2020-01-31T12:00+02", "now", "24:00"],
+}
+
+
+@pytest.mark.parametrize("kind", USUAL_AND_UNUSUAL_FORMS)
+@pytest.mark.parametrize("engine", [None, pytest.param("spark", marks=pytest.mark.slow)])
+def test_a_value_in_its_usual_form_is_read_as_it_is_among_blanks(
+    kind: str, engine: str | None, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """The short way to a value and the long one, which a blank in front enforces, lead to the same."""
+    if engine == "spark":
+        request.getfixturevalue("spark")
+    texts = USUAL_AND_UNUSUAL_FORMS[kind]
+    (tmp_path / "t.csv").write_text("n,a,b\n" + "".join(f'{n},"{text}"," {text}"\n' for n, text in enumerate(texts)))
+    source = Source("t.csv", engine=engine, columns={"n": "integer", "a": kind, "b": kind})
+    with open_table(source, tmp_path) as table:
+        rows = table._connection.rows(table._rows)
+    assert [repr(row[1]) for row in rows] == [repr(row[2]) for row in rows]
+    assert {row[1] is None for row in rows} == {True, False}

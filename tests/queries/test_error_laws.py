@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import itertools
+import math
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -17,6 +19,7 @@ from utmost.mechanisms.geometric import tail_probability, untruncated_law
 from utmost.queries import Mean, Quantile, Sum
 from utmost.queries.answer_mechanisms import lattice
 from utmost.queries.answer_mechanisms.lattice import LatticeMechanism, half_width, noise_spread
+from utmost.queries.answer_mechanisms.mechanism import Drawn
 from utmost.queries.answer_mechanisms.ratio import RatioMechanism
 from utmost.queries.privacy_setting import PrivacySetting
 
@@ -107,3 +110,30 @@ def test_the_error_of_a_ratio_is_that_of_a_mean_at_an_end(rate: str) -> None:
 def _noise_law(mechanism: LatticeMechanism, reach: int) -> tuple[np.ndarray, np.ndarray]:
     rate, points = float(mechanism.epsilon), np.arange(-reach, reach + 1)
     return points, np.tanh(rate / 2) * np.exp(-rate * np.abs(points))
+
+
+@pytest.mark.parametrize("rows", [1, 3, 12])
+@pytest.mark.parametrize("units", [None, 12])
+@pytest.mark.parametrize("end", [-1, Fraction(1, 2), 1])
+def test_a_released_mean_is_within_its_half_width_in_95_percent_of_cases(
+    rows: int, units: int | None, end: Fraction
+) -> None:
+    """Pr[|m̂ − m| > half width of the release] by adding up the law of both noises; what is left of the law is a hit."""
+    relation = NeighbourRelation.ADD_REMOVE if units is None else NeighbourRelation.REPLACE
+    setting = PrivacySetting(relation, PrivacyUnit(), None, units)
+    grid = Grid(Fraction(0), Fraction(4), Fraction(1))
+    query = Mean("x", grid, None, "y > 0")
+    mechanism = query.select_mechanism(Fraction(4), setting).mechanism
+    error, total = query.error_law(mechanism), int(end * 4 * rows)
+    mean = mechanism.total.value(0) + mechanism.total.unit * Fraction(total, rows)
+    missed, weight = 0.0, math.tanh(0.25) * math.tanh(1.0)  # of Δ_T at rate 1/2 and Δ_R at rate 2
+    for row_noise, total_noise in itertools.product(range(-8, 9), range(-40, 41)):
+        noisy_rows = max(rows + row_noise, 0) if units is None else min(max(rows + row_noise, 0), units)
+        noisy_mean = mechanism.mean(total + total_noise, noisy_rows, grid)
+        drawn = Drawn(noisy_mean, {"parts": {"total": total + total_noise, "rows": noisy_rows}})
+        released = query.released_error(mechanism, drawn, error)
+        assert not released.over_rows
+        assert released.half_width <= grid.high - grid.low
+        if abs(noisy_mean - mean) > released.half_width:
+            missed += weight * math.exp(-abs(total_noise) / 2 - 2 * abs(row_noise))
+    assert missed <= 0.05

@@ -57,6 +57,25 @@ def test_the_error_of_a_mean_of_secretly_many_rows_is_divided_by_rows_everywhere
     assert any("/ rows: " in remark for remark in preview.plan_remarks(dry_run.planned_answers, dry_run.setting, {}))
 
 
+def test_a_released_mean_is_shown_with_its_error_over_the_noisy_number_of_rows() -> None:
+    answers = survey(OPEN)
+    mean = next(shown for shown in answers if shown.parts is not None)
+    entry = LedgerEntry("survey", 3, Fraction(1, 3), Fraction(2, 3))
+    shown = Release(
+        None, "utmost", DataOrigin("duckdb", "people"), OPEN.unit, OPEN.neighbours, OPEN.units, None,
+        Fraction(6, 5), "one row changes little", entry, tuple(answers),
+    )  # fmt: skip
+    half_width = Fraction(mean.error.half_width) / mean.parts[1]
+    report = release.describe(shown)
+    row = next(row for row in report.blocks["answers"].rows if row[0] == mean.name)  # type: ignore[union-attr]
+    assert half_width <= Fraction(row[2].rounded) <= half_width * Fraction(1001, 1000)
+    texts = [report.text(f"remark {number}") for number in range(3)]
+    assert any("from the noisy number of rows that is released with it" in text for text in texts)
+    assert not any("/ rows" in text for text in [*texts, str(row[2]), shown._repr_html_()])
+    assert "/ rows" in mean.error.words  # as the file has it, written before the rows were drawn
+    assert "/ rows" not in mean.released_error.words
+
+
 def test_what_a_release_costs_is_said_with_every_outcome() -> None:
     third, half, one = Fraction(1, 3), Fraction(1, 2), Fraction(1)
     short = preview.cost_paragraph(preview.BudgetOutlook(one, "b", half, third)).text
@@ -77,7 +96,7 @@ def test_terminal_and_notebook_show_the_same_release(setting: Any) -> None:
     )  # fmt: skip
     report, html = release.describe(shown), shown._repr_html_()
     for row, released in zip(report.blocks["answers"].rows, answers, strict=True):  # type: ignore[union-attr]
-        assert Fraction(row[2].rounded) >= Fraction(released.error.half_width)
+        assert Fraction(row[2].rounded) >= Fraction(released.released_error.half_width)
         assert f">{row[1].typeset}</data>" in html
     assert f"16{THIN_SPACE}635" in html
     assert report.text("ledger") == "Ledger: entry 3, budget survey, ε 2/3 left."

@@ -17,6 +17,7 @@ from utmost.cli import (
     demo,
     estimate,
     generalize,
+    inspect,
     loss,
     mechanism,
     obfuscate,
@@ -37,6 +38,7 @@ COMMANDS_BY_ROLE = {
     "Start": {"demo": demo},
     "Curator (publish a table)": {
         "release": release,
+        "inspect": inspect,
         "budget": budget,
         "calibrate": calibrate,
         "continuous": continuous,

@@ -19,6 +19,7 @@ over fewer than 2^63 rows is below 10^12·2^63 < 10^31 and is summed in 38 digit
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
@@ -90,6 +91,7 @@ class GridColumn:
 
 MAX_COMPUTED_INTEGER = 1 << 62  # the largest that is computed with
 MAX_PRODUCT_DIGITS = 37  # of a product of decimals: engines give it one digit more
+UNSCALED_DIGITS = 30  # behind the point of an end that decimals of any scale are compared with
 MAX_FLOAT_BOUND, MIN_FLOAT_STEP = 10**300, Fraction(1, 10**280)
 
 
@@ -124,6 +126,31 @@ def grid_position(value: Any, grid: Grid, nulls: Fraction | None, engine: Engine
     else:
         position = (_integer_position if _is_whole(value.type()) else _decimal_position)(value, grid, engine)
     return ibis.cases((value.isnull(), null_position), else_=ibis.least(ibis.greatest(position, 0), grid.size))
+
+
+def is_below(value: Any, grid: Grid, engine: Engine) -> Any:
+    """Whether a value that is not NaN lies below the grid; floats are compared with the double nearest to its end."""
+    return value < _bound_literal(value, grid.low, ceil, engine)
+
+
+def is_above(value: Any, grid: Grid, engine: Engine) -> Any:
+    """Whether a value that is not NaN lies above the grid; floats are compared with the double nearest to its end."""
+    return value > _bound_literal(value, grid.high, floor, engine)
+
+
+def _bound_literal(value: Any, bound: Fraction, round_inward: Callable[[Fraction], int], engine: Engine) -> Any:
+    """An end of a grid; of integers and decimals the next number inward that they can be, of any scale to 30 digits."""
+    dtype = value.type()
+    if dtype.is_floating():
+        return double_literal(float(bound))
+    if _is_whole(dtype):
+        return _int64_literal(round_inward(bound))
+    scale = engine.decimal_scale(dtype)
+    digits = UNSCALED_DIGITS if scale is None else scale
+    inward = round_inward(bound * 10**digits)
+    return (
+        decimal_literal(inward, digits, dtype) if scale is None else _exact_literal(Fraction(inward, 10**digits), scale)
+    )
 
 
 def quantize(value: Fraction, grid: Grid) -> int:

@@ -11,7 +11,7 @@ while a plan is written.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.resources import as_file, files
@@ -92,8 +92,10 @@ class Source:
 
 
 @contextmanager
-def open_table(source: Source, folder: Path) -> Iterator[Table]:
+def open_table(source: Source, folder: Path, used: Set[str] | None = None) -> Iterator[Table]:
     """The table, to be asked while the context lasts. Everything is read-only; paths are relative to `folder`.
+
+    Of a CSV file only the columns that are `used` are read, if all of them are in it; None stands for all columns.
 
     >>> from utmost.data.selection import Selection
     >>> with open_table(Source("bundled:anes96"), Path(".")) as table:
@@ -102,7 +104,7 @@ def open_table(source: Source, folder: Path) -> Iterator[Table]:
     """
     engine = source.reader
     _check_options(source)
-    with _locate(source, folder) as location, engine.open(location) as opened:
+    with _locate(source, folder, used) as location, engine.open(location) as opened:
         yield Table(opened.connection, opened.rows, None, opened.guessed_columns, opened.texts, opened.database)
 
 
@@ -143,13 +145,14 @@ def _check_options(source: Source) -> None:
 
 
 @contextmanager
-def _locate(source: Source, folder: Path) -> Iterator[Location]:
+def _locate(source: Source, folder: Path, used: Set[str] | None = None) -> Iterator[Location]:
     """The location for its engine; of a file, once it is seen to exist."""
     columns = dict.fromkeys(ANES96_COLUMNS, "integer") if source.location in SAMPLE_FILES else source.columns
     with source_path(source, folder) as path:
         if source.kind.is_file:
             _check_path(path, source)
-        yield Location(source.kind, source.location, path, source.table, columns)
+        used_columns = None if used is None else frozenset(used)
+        yield Location(source.kind, source.location, path, source.table, columns, used_columns)
 
 
 def _check_path(path: Path, source: Source) -> None:

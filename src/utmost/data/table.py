@@ -14,7 +14,7 @@ from typing import Any
 
 from utmost.data import cells, contribution_bounds, grid, predicates
 from utmost.data.engines import Connection
-from utmost.data.engines.csv_types import count_unreadable
+from utmost.data.engines.csv_types import count_unreadable, fitting_kinds, frequent_misfits
 from utmost.data.engines.schema import ColumnKind, column_kind
 from utmost.data.grid import GridColumn
 from utmost.data.predicates.type_check import format_names, unknown_column
@@ -33,6 +33,29 @@ class Moments:
 
     rows: int
     positions: int
+
+
+@dataclass(frozen=True, slots=True)
+class PersonCounts:
+    """How many persons there are, and how many of them have more rows (or groups) than are kept of each.
+
+    `left_out` is how many rows (or groups) that leaves out in all, `largest` the most that one person has.
+    """
+
+    persons: int
+    over: int
+    left_out: int
+    largest: int
+
+
+@dataclass(frozen=True, slots=True)
+class ValueCounts:
+    """How many rows are selected, how many of their values are missing, and how many are beyond the bounds."""
+
+    rows: int
+    missing: int = 0
+    below: int = 0
+    above: int = 0
 
 
 class Table:
@@ -113,6 +136,64 @@ class Table:
             return {}
         kinds = {name: kind for name, kind in self._kinds.items() if name in columns}
         return count_unreadable(kinds, self._texts, self._connection)
+
+    def fitting_kinds(self, columns: Set[str]) -> dict[str, list[ColumnKind]]:
+        """The kinds that all texts of each column fit, of a CSV file; none of another source. For the curator only."""
+        if self._texts is None:
+            return {}
+        return fitting_kinds([name for name in self._kinds if name in columns], self._texts, self._connection)
+
+    def frequent_misfits(self, column: str, limit: int) -> list[tuple[str, int]]:
+        """The texts of a CSV file that are most often no value of the column's kind. For the curator only."""
+        kind = self._kinds[column]
+        if self._texts is None or kind is ColumnKind.TEXT:
+            return []
+        return frequent_misfits(column, kind, self._texts, self._connection, limit)
+
+    def count_missing(self, columns: Set[str]) -> dict[str, int]:
+        """How many values of each column are missing, those that do not fit its kind included: secret."""
+        names = [name for name in self._kinds if name in columns]
+        tests = {f"c{k}": self._readable_column(self._rows, name).isnull().sum() for k, name in enumerate(names)}
+        counts = self._connection.numbers(self._rows.aggregate(**tests)) if names else ()
+        return dict(zip(names, counts, strict=True))
+
+    def count_persons(
+        self, selection: Selection, keys: Mapping[str, Sequence[Key]], values: GridColumn | None = None
+    ) -> PersonCounts:
+        """Persons with more rows, or groups, than are kept among the rows that are selected and can be kept: secret.
+
+        Groups are combinations of `keys`. A row whose value of `values` is missing cannot be kept where it is dropped.
+        """
+        import ibis
+
+        rows = self._matching_rows(selection)
+        conditions = [cells.is_among(self._readable_column(rows, column), keys[column]) for column in keys]
+        if values is not None and values.nulls is None:
+            conditions.append(self._readable_column(rows, values.column).notnull())
+        rows = rows.filter(conditions) if conditions else rows
+        groups = {f"v{k}": self._readable_column(rows, column) for k, column in enumerate(keys)}
+        persons = self._select_values(rows, selection.unit, groups)
+        persons = persons.distinct() if selection.unit.groups is not None else persons
+        sizes, bound = persons.group_by("p").aggregate(size=persons.count()), selection.unit.bound
+        size = sizes["size"]
+        left_out = ibis.greatest(size - bound, 0).sum()
+        query = sizes.aggregate(n=sizes.count(), over=(size > bound).sum(), left_out=left_out, largest=size.max())
+        return PersonCounts(*self._connection.numbers(query))
+
+    def count_values(self, selection: Selection, values: GridColumn | None = None) -> ValueCounts:
+        """How many rows are selected, before any is left out, and what becomes of their values: secret."""
+        rows = self._matching_rows(selection)
+        if values is None:
+            return ValueCounts(self._fetch_number(rows.count()))
+        self.check_numbers(values)
+        column, engine = self._readable_column(rows, values.column), self._connection.engine
+        tests = [
+            column.isnull(),
+            grid.is_below(column, values.grid, engine),
+            grid.is_above(column, values.grid, engine),
+        ]
+        numbers = {f"c{k}": test.sum() for k, test in enumerate(tests)}
+        return ValueCounts(*self._connection.numbers(rows.aggregate(n=rows.count(), **numbers)))
 
     def units(self, unit: PrivacyUnit) -> int:
         """How many rows the whole table has; or how many persons: distinct values of the unit's column, NULL apart."""

@@ -243,7 +243,7 @@ def prepare_release(plan_source: PlanSource, dry_run: bool = False) -> Iterator[
         with release_file.ReservedFile(plan.output):
             pass  # it can be written
     identity = _source_identity(plan)  # of a file, before its first row is read
-    with sources.open_table(plan.source, plan.folder) as table:
+    with sources.open_table(plan.source, plan.folder, plans.used_columns(plan)) as table:
         plan_check = check_plan(plan, table)
         if table.database is None:
             plan_check = replace(plan_check, identity=identity)

@@ -220,6 +220,15 @@ def name_query_in_errors(name: str) -> Iterator[None]:
         raise problem.within(f'query "{name}"') from None
 
 
+def used_columns(plan: Plan) -> set[str]:
+    """All columns that the queries, the unit and the part look at."""
+    columns: set[str] = set()
+    for query_spec in plan.queries:
+        with name_query_in_errors(query_spec.name):
+            columns |= query_spec.query.used_columns(plan.unit, plan.part)
+    return columns
+
+
 def plan_digest(plan: Plan) -> str:
     """A fingerprint of everything that decides what is asked of which data; the same plan has the same one."""
     source, unit, part = plan.source, plan.unit, plan.part

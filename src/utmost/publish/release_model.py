@@ -80,6 +80,11 @@ class Answer:
         """What was drawn."""
         return Drawn(self.value, self.details)
 
+    @property
+    def released_error(self) -> ErrorLaw:
+        """How far off the answer is, as far as the release itself says: of a mean with its noisy number of rows."""
+        return self.query.released_error(self.mechanism, self.drawn, self.error)
+
     def estimate(self, prior: Prior | str, loss: Loss | str, **options: Any) -> Estimate:
         """The best reading of this answer for a consumer with this prior and loss."""
         from utmost.publish.estimate import estimate

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from utmost.publish.plans import used_columns
+
 if TYPE_CHECKING:
     from utmost.data.table import Table
     from utmost.publish.plans import Plan
@@ -16,10 +18,7 @@ if TYPE_CHECKING:
 
 def count_unreadable(plan: Plan, table: Table) -> dict[str, int]:
     """How many values do not fit their kind, in each column that the plan uses and that has any."""
-    columns: set[str] = set()
-    for query_spec in plan.queries:
-        columns |= query_spec.query.used_columns(plan.unit, plan.part)
-    return table.unreadable(columns)
+    return table.unreadable(used_columns(plan))
 
 
 def unreadable_sentences(counts: Mapping[str, int]) -> Iterator[str]:

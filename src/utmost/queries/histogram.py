@@ -121,6 +121,11 @@ class Histogram(LatticeQuery):
         """The columns of its keys."""
         return frozenset(self.keys)
 
+    @property
+    def group_keys(self) -> Mapping[str, tuple[Key, ...]]:
+        """Its keys."""
+        return self.keys
+
     def check(self, table: Table, unit: PrivacyUnit, part: Partition | None) -> None:
         """Refuse keys that no value of their column can equal."""
         Query.check(self, table, unit, part)

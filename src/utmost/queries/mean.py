@@ -142,6 +142,12 @@ class Mean(NumberTotal):
             return mechanism.error_law()
         return mechanism.error_law(self.grid.size)
 
+    def released_error(self, mechanism: MeanMechanism, drawn: Drawn, error: ErrorLaw) -> ErrorLaw:
+        """For a ratio the error over the noisy number of rows, which is released."""
+        if isinstance(mechanism, LatticeMechanism) or "parts" not in drawn.details:
+            return error
+        return mechanism.released_error(error, drawn.details, self.grid)
+
     def check_error(self, error: Fraction) -> None:
         """Refuse an error that no mean within the bounds can have."""
         length = self.grid.high - self.grid.low

@@ -133,6 +133,11 @@ class Query(ABC):
         return frozenset()
 
     @property
+    def group_keys(self) -> Mapping[str, tuple[Key, ...]]:
+        """The columns whose listed values make the groups of a person; none where the answer is one number."""
+        return {}
+
+    @property
     def drops_rows(self) -> bool:
         """Are rows left out, beside those that `where` leaves out, for what they hold."""
         return False
@@ -220,6 +225,10 @@ class Query(ABC):
     def value_limits(self) -> list[str]:
         """What is done to values before they are used, in words."""
         return []
+
+    def released_error(self, mechanism: Any, drawn: Drawn, error: ErrorLaw) -> ErrorLaw:
+        """The error of an answer that is released, of which more may be known than `error`, known beforehand."""
+        return error
 
     def same_error(self) -> Query:
         """A query with the same error at every ε, the same one for as many queries as possible."""

@@ -43,7 +43,7 @@ def answer_value(answer: Answer) -> Quantity | None:
 
 def error_remarks(release: Release) -> list[str]:
     """What must be known to read the errors of a release."""
-    notes = sorted({answer.error.note for answer in release} - {""})
+    notes = sorted({answer.released_error.note for answer in release} - {""})
     remark = noise_remark((answer.query for answer in release), release.unit, release.part)
     return notes if remark is None else [*notes, remark]
 
@@ -52,7 +52,7 @@ def _answer_row(answer: Answer) -> tuple[Cell, ...]:
     value = answer_value(answer)
     cells = len(answer.value) if isinstance(answer.value, tuple) else 0
     claim = answer.optimal.partition(":")[0]
-    half_width = shown_error(answer.error).half_width
+    half_width = shown_error(answer.released_error).half_width
     return (
         answer.name,
         value or quantity(cells, suffix=f" {answer.query.values_noun}"),

@@ -72,7 +72,7 @@ def _broken_rule(block: bytes) -> str | None:
         return "length"
     if b"\0" in block or not _is_utf8(block):
         return "text"
-    if block.count(b"\r") != block.count(b"\r\n"):
+    if b"\r" in block and block.count(b"\r") != block.count(b"\r\n"):
         return "ends"
     if (array[starts] <= SPACE).any() and int(np.maximum.reduceat(array, starts).min()) <= SPACE:
         return "blank"

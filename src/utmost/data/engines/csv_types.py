@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -60,10 +60,11 @@ TESTS_PER_SCAN = 20  # columns that are tested in one aggregate
 
 @dataclass(frozen=True, slots=True)
 class CsvLayout:
-    """The names of a CSV file's columns, and the kinds that were declared."""
+    """The names of a CSV file's columns, the kinds that were declared, and the columns that are read."""
 
     names: tuple[str, ...]
     declared: Mapping[str, ColumnKind]
+    read: tuple[str, ...]
 
     @property
     def guessed_columns(self) -> frozenset[str]:
@@ -71,8 +72,11 @@ class CsvLayout:
         return frozenset(self.names) - frozenset(self.declared)
 
 
-def read_layout(path: Path, columns: Mapping[str, str]) -> CsvLayout:
-    """The first line of the file, and the declared kinds of its columns."""
+def read_layout(path: Path, columns: Mapping[str, str], used: Set[str] | None = None) -> CsvLayout:
+    """The first line of the file, and the declared kinds of its columns.
+
+    All columns are read where `used` is None or names one that the file has not: it may be made of any of them.
+    """
     names = _read_header(path)
     lower = [name.lower() for name in names]
     if "" in lower or len(set(lower)) < len(lower):
@@ -92,7 +96,8 @@ def read_layout(path: Path, columns: Mapping[str, str]) -> CsvLayout:
             raise InputError(
                 f"columns must be integer, number, text, truth, date or time, got {kind!r} for {name}", "columns"
             )
-    return CsvLayout(names, {name: ColumnKind(kind) for name, kind in columns.items()})
+    read = names if used is None or not used <= set(names) else tuple(name for name in names if name in used)
+    return CsvLayout(names, {name: ColumnKind(kind) for name, kind in columns.items()}, read or names[:1])
 
 
 def _read_header(path: Path) -> tuple[str, ...]:
@@ -138,21 +143,46 @@ def _fit_int64(texts: set[str]) -> bool:
 
 
 def typed_columns(raw: Any, layout: CsvLayout, connection: Connection) -> Any:
-    """The texts of the file as values of their kinds."""
+    """The texts of the file as values of their kinds, of the columns that are read."""
     kinds = {
-        **_detect_kinds([name for name in layout.names if name not in layout.declared], raw, connection),
+        **_detect_kinds([name for name in layout.read if name not in layout.declared], raw, connection),
         **layout.declared,
     }
-    return raw.select(**{name: parse_value(raw[name], kinds[name]) for name in layout.names})
+    return raw.select(**{name: parse_value(raw[name], kinds[name]) for name in layout.read})
 
 
 def parse_value(text: Any, kind: ColumnKind) -> Any:
-    """What a text means as a value of a kind; NULL where it means nothing."""
+    """What a text means as a value of a kind; NULL where it means nothing.
+
+    A text in its usual form is read as it stands, which saves most of the time: blanks around it are only looked for
+    where it is not, and without blanks both ways are the same.
+    """
     import ibis
 
     if kind is ColumnKind.TEXT:
         return text
-    value = text.strip()
+    is_usual, value = _usual_form(text, kind)
+    return ibis.cases((is_usual, value), else_=_parse_stripped(text.strip(), kind))
+
+
+def _usual_form(text: Any, kind: ColumnKind) -> tuple[Any, Any]:
+    """Whether a text has the usual form of its kind, without blanks around it, and its value if so.
+
+    An integer has it that is written as the engine writes it, which engines test faster than a pattern.
+    """
+    if kind is ColumnKind.TRUTH:
+        return text.isin((*TRUE_WORDS, *FALSE_WORDS)), text.isin(TRUE_WORDS)
+    dtype = KIND_PATTERNS[kind][1]
+    value = text.try_cast(dtype)
+    if kind is ColumnKind.INTEGER:
+        return value.cast("string") == text, value
+    return text.re_search(LOCAL_TIME_PATTERN if kind is ColumnKind.TIME else KIND_PATTERNS[kind][0]), value
+
+
+def _parse_stripped(value: Any, kind: ColumnKind) -> Any:
+    """What a text without blanks around it means."""
+    import ibis
+
     if kind is ColumnKind.TRUTH:
         word = value.lower()
         return ibis.cases((word.isin(TRUE_WORDS), True), (word.isin(FALSE_WORDS), False), else_=ibis.null("boolean"))
@@ -197,6 +227,26 @@ def count_unreadable(kinds: Mapping[str, ColumnKind], raw: Any, connection: Conn
     """How many texts of each column are neither blank nor a value of its kind, nor `nan` in one of numbers."""
     tests = {name: _is_readable(raw[name], kind) for name, kind in kinds.items() if kind is not ColumnKind.TEXT}
     return {name: count for name, count in _count_false(tests, raw, connection).items() if count}
+
+
+def fitting_kinds(names: Sequence[str], raw: Any, connection: Connection) -> dict[str, list[ColumnKind]]:
+    """The kinds that every text of a column fits which is neither missing nor blank; text is always one."""
+    tests = {f"{kind} {name}": _is_readable(raw[name], kind) for name in names for kind in DETECTABLE_KINDS}
+    counts = _count_false(tests, raw, connection)
+    kinds = {name: [kind for kind in DETECTABLE_KINDS if not counts[f"{kind} {name}"]] for name in names}
+    return {name: [*fitting, ColumnKind.TEXT] for name, fitting in kinds.items()}
+
+
+def frequent_misfits(
+    name: str, kind: ColumnKind, raw: Any, connection: Connection, limit: int
+) -> list[tuple[str, int]]:
+    """The texts of a column that are most often no value of its kind, and how often, the most frequent first."""
+    import ibis
+
+    texts = raw.filter(~_is_readable(raw[name], kind)).select(text=raw[name])
+    counts = texts.group_by("text").aggregate(size=texts.count())
+    ordered_counts = counts.order_by([ibis.desc("size"), "text"]).limit(limit)
+    return [(str(text), int(size)) for text, size in connection.rows(ordered_counts)]
 
 
 def _count_false(tests: Mapping[str, Any], raw: Any, connection: Connection) -> dict[str, int]:
@@ -253,6 +303,8 @@ def _is_typical(text: Any, kind: ColumnKind) -> Any:
 
 def _is_readable(text: Any, kind: ColumnKind) -> Any:
     """Whether a text is missing, blank or a value of the kind; of numbers nan is one."""
-    word = text.strip().lower()
-    readable = text.isnull() | (word == "") | parse_value(text, kind).notnull()
-    return readable | (word == "nan") if kind is ColumnKind.NUMBER else readable
+    import ibis
+
+    words = ("", "nan") if kind is ColumnKind.NUMBER else ("",)
+    is_known = text.isnull() | parse_value(text, kind).notnull()
+    return ibis.cases((is_known, True), else_=text.strip().lower().isin(words))

@@ -55,13 +55,17 @@ PARQUET = LocationKind(
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A table to be opened: the text of its location, its file if it is one, its name, declared kinds of columns."""
+    """A table to be opened: the text of its location, its file if it is one, its name, declared kinds of columns.
+
+    `used` are the columns that will be asked about; None stands for all of them. An engine may leave the others out.
+    """
 
     kind: LocationKind
     text: str
     path: Path
     table: str | None
     columns: Mapping[str, str]
+    used: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

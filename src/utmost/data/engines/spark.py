@@ -1,6 +1,7 @@
 """Spark: CSV and Parquet files, and tables of the session's catalogue.
 
-The application is the one that runs already, or else a new one, without its web page, which is stopped at the end.
+The application is the one that runs already, or else a new one, without its web page, which is stopped at the end. A
+new one runs on the cluster that SPARK_MASTER names, or that spark-submit was told, else in this process.
 Queries run in a session of their own: functions that the running session registers, which take the place of built-in
 ones, its settings and its variables are not in it. A table of the running session comes over as a global view.
 
@@ -43,6 +44,7 @@ QUIET_SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "OFF",
+    "spark.executor.syncLogLevel.enabled": "true",  # of a cluster's executors too, which log rows that fail
 }
 SESSION_SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
@@ -64,6 +66,7 @@ CSV_OPTIONS = {
     "maxCharsPerColumn": -1,
     "maxColumns": MAX_LINE_BYTES + 1,  # a line of commas is read too
 }
+SUBMITTED_VARIABLE = "PYSPARK_GATEWAY_PORT"  # is set in a process that spark-submit started
 WILDCARDS = "*?[]{}\\"
 ENCODING = "UTF-8"
 
@@ -77,7 +80,8 @@ class SparkEngine(Engine):
     def open(self, location: Location) -> AbstractContextManager[OpenedTable]:
         """The table of a file, or of the catalogue."""
         if location.kind is CSV:
-            return _open_csv(location.path, read_layout(location.path, location.columns), count_rows(location.path))
+            layout = read_layout(location.path, location.columns, location.used)
+            return _open_csv(location.path, layout, count_rows(location.path))
         return _open_parquet(location.path) if location.kind is PARQUET else _open_catalogue(location.table)
 
     def identify_database(self, fingerprint: str | None, database: str | None) -> SourceIdentity:
@@ -181,6 +185,7 @@ def _open_sessions() -> Iterator[tuple[Any, Any]]:
         raise InputError(
             "engine needs Spark", "engine", "pip install 'utmost[spark]' and a Java runtime, 17 or later"
         ) from None
+    _check_no_remote(SparkSession)
     active_session = SparkSession.getActiveSession()
     running_session = active_session or _start_session(SparkSession.builder.appName("utmost"))
     try:
@@ -215,12 +220,28 @@ def _silence_loggers() -> Iterator[None]:
             logger.setLevel(level)
 
 
+def _check_no_remote(session_class: Any) -> None:
+    """Refuse Spark Connect: its sessions share settings and functions that somebody else sets."""
+    if os.environ.get("SPARK_REMOTE") or not hasattr(session_class.getActiveSession() or session_class, "newSession"):
+        raise InputError(
+            "engine must be a Spark application of this process, got Spark Connect",
+            "engine",
+            "unset SPARK_REMOTE, and name the cluster in SPARK_MASTER",
+        )
+
+
 def _start_session(builder: Any) -> Any:
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    """A new application: on the cluster of SPARK_MASTER or spark-submit, else in this process and on loopback alone."""
+    master = os.environ.get("SPARK_MASTER", "")
+    if master:
+        builder = builder.master(master)
+    if master.startswith("local") or (not master and SUBMITTED_VARIABLE not in os.environ):
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     for name, value in QUIET_SETTINGS.items():
         builder = builder.config(name, value)
+    cluster = ", and that the cluster of SPARK_MASTER can be reached" if master else ""
     return run_guarded(
-        builder.getOrCreate, "engine cannot start Spark: see that a Java runtime, 17 or later, is installed"
+        builder.getOrCreate, f"engine cannot start Spark: see that a Java runtime, 17 or later, is installed{cluster}"
     )
 
 

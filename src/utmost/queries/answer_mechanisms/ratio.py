@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -40,6 +40,7 @@ MAX_ROWS = 10**12  # of a mean that is calibrated
 MAX_SUM_TERMS = 2 * 10**6
 OVER_ROWS_SUFFIX = " / rows"
 OVER_ROWS_NOTE = "/ rows: at most, divided by the number of rows in the mean, which is not public."
+RELEASED_NOTE = "The ± of a mean is about what it is at worst, from the noisy number of rows that is released with it."
 WORST_MEAN_REMARK = (
     "asked of a mean at an end of the grid, where the error is largest, with noise on the number of rows too"
 )
@@ -118,6 +119,27 @@ class RatioMechanism(AnswerMechanism):
             f"about ±{plain_decimal(width, 4, decimal_above)}{OVER_ROWS_SUFFIX} in 95 % of cases"
         )
         return ErrorLaw(expected, width, sentence, over_rows=True, suffix=OVER_ROWS_SUFFIX, note=OVER_ROWS_NOTE)
+
+    def released_error(self, error: ErrorLaw, details: Mapping[str, Any], grid: Grid) -> ErrorLaw:
+        """How far off a released mean is: `error` over the released number of rows R̂ instead of the secret r.
+
+        With R̂ = r + Δ_R, T̂/R̂ − T/r = (Δ_T − t·Δ_R)/R̂ exactly, so an interval of half width H/R̂ holds the mean as
+        often as ±H holds Δ_T − N·Δ_R. Where R̂ is brought back to its largest value, |Δ_R| only shrinks, and the
+        probability grows. Both means are on the grid, so no error is above the distance to its farther end.
+        """
+        total, rows = drawn_parts(details)
+        value = self.mean(total, rows, grid)
+        largest = max(value - grid.low, grid.high - value)
+        half_width = min(Fraction(error.half_width) / rows, largest) if rows >= 1 else largest
+        expected = round_to_12_digits(min(error.expected / max(rows, 1), float(largest)))
+        shown_expected, shown_width = (plain_decimal(number, 4, decimal_above) for number in (expected, half_width))
+        words = (
+            f"noise: at worst about {shown_expected} on average, about ±{shown_width} in 95 % of cases, "
+            f"around {error.target}"
+        )
+        return replace(
+            error, expected=expected, half_width=half_width, words=words, over_rows=False, suffix="", note=RELEASED_NOTE
+        )
 
     def confidence_law(self, target: AccuracyTarget, steps: int) -> ConfidenceLaw:
         """The probability that a mean of `target.rows` rows meets the target, for this mechanism at ε = 1."""

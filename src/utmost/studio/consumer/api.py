@@ -226,7 +226,7 @@ def _answer_view(answer: Answer) -> AnswerView:
         where=answer.where,
         epsilon=str(answer.epsilon),
         optimal=answer.optimal,
-        behind=answer.error.words,
+        behind=answer.released_error.words,
         cells=list(names[:MAX_LISTED_CELLS]),
         cell_count=len(names),
         value=None if isinstance(answer.value, tuple) else str(answer.value),

@@ -131,8 +131,8 @@ def _answer_view(answer: Answer) -> AnswerView:
             for keys, value in cells[:MAX_LISTED_CELLS]
         ],
         more=max(len(cells) - MAX_LISTED_CELLS, 0),
-        half_width=str(answer.error.half_width),
-        behind=answer.error.suffix,
+        half_width=str(answer.released_error.half_width),
+        behind=answer.released_error.suffix,
         optimal=answer.optimal,
         picture=_answer_chart(answer),
     )

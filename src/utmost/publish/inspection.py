@@ -1,0 +1,106 @@
+"""How a table fits a plan, in exact numbers without noise: for the curator before a release, never for publication.
+
+Nothing is charged and no ledger is opened. The numbers are secret: `utmost inspect` prints them to whoever has the
+table, and neither a release nor the studio has them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from utmost.data import sources
+from utmost.data.selection import Selection
+from utmost.publish import plans
+from utmost.publish.execute import check_plan
+from utmost.queries.number_column import NumberQuery
+
+if TYPE_CHECKING:
+    from utmost.data.grid import Grid
+    from utmost.data.selection import PrivacyUnit
+    from utmost.data.table import PersonCounts, Table, ValueCounts
+    from utmost.publish.plans import Plan, QuerySpec
+
+MAX_MARKERS = 5  # texts that do not fit, of a column
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnInspection:
+    """A column that the plan uses: its kind, and how its values fit it.
+
+    `misfits` counts values that do not fit the kind and count as missing, `markers` are the most frequent ones with
+    their number; `missing` counts the others that are missing. `fitting_kinds` would fit every value of a CSV file.
+    """
+
+    name: str
+    kind: str
+    is_declared: bool
+    missing: int
+    misfits: int
+    markers: tuple[tuple[str, int], ...]
+    fitting_kinds: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class QueryInspection:
+    """A query: the rows that it selects and their values on its grid; its persons where the unit is a person."""
+
+    name: str
+    kind: str
+    grid: Grid | None
+    values: ValueCounts
+    persons: PersonCounts | None
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """How a table fits a plan; `persons` are those of the part, or of the whole table, where rows are bounded."""
+
+    engine: str
+    unit: PrivacyUnit
+    rows: int
+    columns: tuple[ColumnInspection, ...]
+    persons: PersonCounts | None
+    queries: tuple[QueryInspection, ...]
+
+
+def inspect_plan(plan: Plan) -> Inspection:
+    """Count what a release of the plan would leave out or change. Reads the table, spends nothing."""
+    used = plans.used_columns(plan)
+    with sources.open_table(plan.source, plan.folder, used) as table:
+        specs = check_plan(plan, table).plan.queries
+        whole = Selection(None, plan.unit, plan.part)
+        return Inspection(
+            table.engine,
+            plan.unit,
+            table.count_values(whole).rows,
+            _inspect_columns(table, used),
+            None if plan.unit.rows is None else table.count_persons(whole, {}),
+            tuple(_inspect_query(spec, plan, table) for spec in specs),
+        )
+
+
+def _inspect_columns(table: Table, used: set[str]) -> tuple[ColumnInspection, ...]:
+    misfits, missing, fitting = table.unreadable(used), table.count_missing(used), table.fitting_kinds(used)
+    guesses = table.guesses(used)
+    return tuple(
+        ColumnInspection(
+            name,
+            str(table.kinds[name]),
+            name not in guesses,
+            count - misfits.get(name, 0),
+            misfits.get(name, 0),
+            tuple(table.frequent_misfits(name, MAX_MARKERS)) if name in misfits else (),
+            tuple(map(str, fitting.get(name, ()))),
+        )
+        for name, count in missing.items()
+    )
+
+
+def _inspect_query(spec: QuerySpec, plan: Plan, table: Table) -> QueryInspection:
+    query = spec.query
+    selection = Selection(query.where, plan.unit, plan.part)
+    values = query.values if isinstance(query, NumberQuery) else None
+    persons = None if plan.unit.column is None else table.count_persons(selection, query.group_keys, values)
+    grid = None if values is None else values.grid
+    return QueryInspection(spec.name, query.kind, grid, table.count_values(selection, values), persons)

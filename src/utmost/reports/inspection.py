@@ -1,0 +1,121 @@
+"""Describe how a table fits a plan: exact numbers, so every line says that it is not for publication."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from utmost.exact.input_text import escape_control
+from utmost.reports.blocks import Report, Verbatim
+from utmost.reports.numbers import quantity
+
+if TYPE_CHECKING:
+    from utmost.data.selection import PrivacyUnit
+    from utmost.data.table import PersonCounts
+    from utmost.publish.inspection import ColumnInspection, Inspection, QueryInspection
+
+PREFIX = "not for publication: "
+MAX_MARKER_CHARS = 20
+SHARE_DIGITS = 3
+
+
+def describe(inspection: Inspection) -> Report:
+    """Columns, unit and queries, a line for each fact; the JSON says `"publish": false`."""
+    lines = [f"exact numbers of {_number(inspection.rows, 'row')}, without noise, for the curator only"]
+    lines += [line for column in inspection.columns for line in _column_lines(column)]
+    if inspection.persons is not None:
+        lines += _person_lines(f"unit {inspection.unit.column}", inspection.persons, inspection.unit)
+    lines += [line for query in inspection.queries for line in _query_lines(query, inspection.unit)]
+    text = "\n".join(PREFIX + escape_control(line, frozenset()) for line in lines)
+    return Report({"lines": Verbatim(text)}, _document(inspection))
+
+
+def _column_lines(column: ColumnInspection) -> Iterator[str]:
+    found = "" if column.is_declared else " (found in the file, not declared)"
+    yield f"column {column.name}: {column.kind}{found}, {_number(column.missing, 'value')} missing"
+    if column.misfits:
+        do_not_fit = "does not fit its kind and counts" if column.misfits == 1 else "do not fit its kind and count"
+        yield f"column {column.name}: {_number(column.misfits, 'value')} {do_not_fit} as missing"
+        markers = ", ".join(f"{_shorten(text)!r} ({count})" for text, count in column.markers)
+        yield f"column {column.name}: most frequent of these: {markers}"
+    if column.fitting_kinds:
+        yield f"column {column.name}: kinds that fit every value: {', '.join(column.fitting_kinds)}"
+
+
+def _person_lines(label: str, persons: PersonCounts, unit: PrivacyUnit) -> Iterator[str]:
+    noun = "group" if unit.groups is not None else "row"
+    people, have = _number(persons.persons, "person"), "has" if persons.over == 1 else "have"
+    yield (
+        f"{label}: {persons.over} of {people} {have} more than {_number(unit.bound, noun)}, "
+        f"which leaves out {_number(persons.left_out, noun)}; the most is {_number(persons.largest, noun)}"
+    )
+
+
+def _query_lines(query: QueryInspection, unit: PrivacyUnit) -> Iterator[str]:
+    values, label = query.values, f"query {query.name}"
+    yield f"{label}: selects {_number(values.rows, 'row')}"
+    if query.grid is not None:
+        present = values.rows - values.missing
+        low, high = f"below {query.grid.low}", f"above {query.grid.high}"
+        beyond = f"{_part(values.below, present)} {low}, {_part(values.above, present)} {high}"
+        yield f"{label}: {_number(values.missing, 'value')} missing; of the others {beyond}"
+    if query.persons is not None:
+        yield from _person_lines(label, query.persons, unit)
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def _part(count: int, total: int) -> str:
+    """A count with its share in per cent."""
+    return f"{count} ({quantity(100 * _share(count, total), SHARE_DIGITS).rounded} %)"
+
+
+def _share(count: int, total: int) -> Fraction:
+    return Fraction(count, total) if total else Fraction(0)
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= MAX_MARKER_CHARS else text[: MAX_MARKER_CHARS - 1] + "…"
+
+
+def _document(inspection: Inspection) -> dict[str, Any]:
+    return {
+        "publish": False,
+        "note": "exact numbers without noise, for the curator only: not for publication",
+        "engine": inspection.engine,
+        "rows": inspection.rows,
+        "columns": [_column_document(column) for column in inspection.columns],
+        "unit": None if inspection.unit.column is None else _unit_document(inspection),
+        "queries": [_query_document(query) for query in inspection.queries],
+    }
+
+
+def _column_document(column: ColumnInspection) -> dict[str, Any]:
+    return {
+        "name": column.name,
+        "kind": column.kind,
+        "declared": column.is_declared,
+        "missing": column.missing,
+        "misfits": column.misfits,
+        "markers": [{"text": _shorten(text), "count": count} for text, count in column.markers],
+        "fitting_kinds": list(column.fitting_kinds),
+    }
+
+
+def _unit_document(inspection: Inspection) -> dict[str, Any]:
+    unit, persons = inspection.unit, inspection.persons
+    bounds = {"column": unit.column, "rows": unit.rows, "groups": unit.groups}
+    return bounds | ({} if persons is None else asdict(persons))
+
+
+def _query_document(query: QueryInspection) -> dict[str, Any]:
+    values, present = query.values, query.values.rows - query.values.missing
+    document: dict[str, Any] = {"name": query.name, "kind": query.kind, "rows": values.rows}
+    if query.grid is not None:
+        shares = {"below": str(_share(values.below, present)), "above": str(_share(values.above, present))}
+        document |= {"missing": values.missing, "below": values.below, "above": values.above, "shares": shares}
+    return document | ({} if query.persons is None else {"persons": asdict(query.persons)})
