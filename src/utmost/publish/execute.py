@@ -25,6 +25,7 @@ from utmost.notebook import report_html
 from utmost.publish import output_files, plan_writer, plans, release_file
 from utmost.publish.plans import Plan, QuerySpec
 from utmost.publish.release_model import Answer, DataOrigin, LedgerEntry, Release
+from utmost.publish.wanted_errors import find_epsilon
 from utmost.queries.answer_error import answer_error
 from utmost.queries.answer_mechanisms.mechanism import ErrorLaw
 from utmost.queries.keys import key_to_text
@@ -279,10 +280,13 @@ def check_plan(plan: Plan, table: Table) -> PlanCheck:
 def plan_answer(query_spec: QuerySpec, setting: PrivacySetting) -> PlannedAnswer:
     """How a query will be answered, from public things alone."""
     with plans.name_query_in_errors(query_spec.name):
-        query = query_spec.query.resolve(query_spec.epsilon, setting)
-        selection = query.select_mechanism(query_spec.epsilon, setting)
+        wanted, epsilon = query_spec.wanted, query_spec.epsilon
+        if wanted is not None:
+            epsilon = find_epsilon(query_spec.query, setting, wanted)
+        query = query_spec.query.resolve(epsilon, setting)
+        selection = query.select_mechanism(epsilon, setting)
         error = answer_error(selection.mechanism, query, setting.unit, setting.part)
-        return PlannedAnswer(replace(query_spec, query=query), selection, error)
+        return PlannedAnswer(replace(query_spec, query=query, epsilon=epsilon), selection, error)
 
 
 def _source_identity(plan: Plan, database: str | None = None) -> SourceIdentity:

@@ -131,6 +131,9 @@ def plan_remarks(
     """What must be known to read the errors; `guesses` are kinds found in the rows, beside those `declared`."""
     yield from sorted({planned_answer.error.note for planned_answer in planned_answers} - {""})
     for planned_answer in planned_answers:
+        spec = planned_answer.spec
+        if spec.wanted is not None:
+            yield f"{spec.name}: {spec.wanted.sentence(spec.epsilon)}."
         sentence = planned_answer.spec.query.resolved_sentence()
         if sentence is not None:
             yield f"{planned_answer.spec.name}: {sentence}"
@@ -181,6 +184,7 @@ def _planned_document(planned_answer: PlannedAnswer) -> dict[str, Any]:
         "kind": query.kind,
         **query.resolved_content(),
         "epsilon": str(planned_answer.spec.epsilon),
+        **({} if planned_answer.spec.wanted is None else {"wanted": planned_answer.spec.wanted.content()}),
         "sensitivity": planned_answer.law.sensitivity,
         "mechanism": planned_answer.law.mechanism.content(),
         "optimal": planned_answer.law.optimal,
