@@ -46,6 +46,8 @@ def command(
         if dry_run:
             counts = unreadable_values.count_unreadable(prepared_release.preview.plan, prepared_release.table)
             print_report(preview.describe(prepared_release.preview, counts), json)
+            if prepared_release.preview.refusal is not None:
+                raise prepared_release.preview.refusal
             return
         if not json:
             print_report(preview.describe(prepared_release.preview))

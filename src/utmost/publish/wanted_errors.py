@@ -1,12 +1,12 @@
 """A wanted error instead of an ε: `error = 5` in a query of a plan, and the least ε that reaches it.
 
 The ε is searched on the decimals of `EPSILON_DIGITS` significant digits. A candidate is accepted if the half width of
-the 95 % interval, as it is printed (4 digits, rounded up), is at most the error that is wanted; so a preview never shows
-more than was asked for. The answer meets the target and the next smaller candidate misses it. Half widths do not rise
-with ε, so that is the least of all candidates.
+the 95 % interval, as it is printed (4 digits, rounded up), is at most the error that is wanted: a preview never shows
+more than was asked for. The answer meets the target and the next smaller candidate misses it. It is the least of all
+candidates where half widths do not rise with ε: always, but where a step that depends on ε is found for an extra loss.
 
-The error is in the value's unit, for quantiles in rows of rank. The error of a mean whose number of rows is secret falls
-with that number: `rows` says about how many there are, and is taken for granted.
+The error is in the value's unit, for quantiles in rows of rank. The error of a mean whose number of rows is secret
+falls with that number: `rows` says about how many there are, and is taken for granted.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 EPSILON_DIGITS = 4  # significant digits of an ε that is found
 PRINTED_DIGITS = 4  # of a half width
-CANDIDATES_PER_DECADE = 9 * 10 ** (EPSILON_DIGITS - 1)
+FIRST_DIGITS: int = 10 ** (EPSILON_DIGITS - 1)  # of a power of 10
+CANDIDATES_PER_DECADE = 9 * FIRST_DIGITS
 LOWEST_DECADE = -9  # no ε below 10^-9 is tried: nobody can use it
 MAX_ASSUMED_ROWS = 10**12
 
@@ -140,7 +141,7 @@ def candidate(place: int) -> Fraction:
     ['1', '1001/1000', '10', '9999/10000']
     """
     decade, digits = divmod(place, CANDIDATES_PER_DECADE)
-    return (10 ** (EPSILON_DIGITS - 1) + digits) * Fraction(10) ** (decade - EPSILON_DIGITS + 1)
+    return (FIRST_DIGITS + digits) * _power_of_10(decade - EPSILON_DIGITS + 1)
 
 
 def round_down(epsilon: Fraction) -> Fraction:
@@ -149,10 +150,10 @@ def round_down(epsilon: Fraction) -> Fraction:
     >>> round_down(Fraction(1, 3)), round_down(Fraction(10)), round_down(Fraction("12.3456"))
     (Fraction(3333, 10000), Fraction(10, 1), Fraction(617, 50))
     """
-    unit = Fraction(10) ** (1 - EPSILON_DIGITS)
+    unit = _power_of_10(1 - EPSILON_DIGITS)
     while epsilon >= 10**EPSILON_DIGITS * unit:
         unit *= 10
-    while epsilon < 10 ** (EPSILON_DIGITS - 1) * unit:
+    while epsilon < FIRST_DIGITS * unit:
         unit /= 10
     return epsilon // unit * unit
 
@@ -163,12 +164,15 @@ def printed_half_width(error: ErrorLaw) -> Fraction:
     return Fraction(plain_decimal(half, PRINTED_DIGITS, decimal_above))
 
 
+def _power_of_10(exponent: int) -> Fraction:
+    return Fraction(10**exponent) if exponent >= 0 else Fraction(1, 10**-exponent)
+
+
 def _last_place() -> int:
     """The last candidate that is an ε."""
-    unit, decade = Fraction(MAX_EPSILON), 0
-    while unit >= 10:
-        unit, decade = unit / 10, decade + 1
-    return decade * CANDIDATES_PER_DECADE + int((unit - 1) * 10 ** (EPSILON_DIGITS - 1))
+    decade = len(str(MAX_EPSILON)) - 1
+    first_digits = Fraction(MAX_EPSILON) / _power_of_10(decade - EPSILON_DIGITS + 1)
+    return decade * CANDIDATES_PER_DECADE + int(first_digits) - FIRST_DIGITS
 
 
 def _short_text(value: Fraction) -> str:
