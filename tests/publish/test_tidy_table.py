@@ -138,25 +138,24 @@ def test_numbers_of_more_digits_than_a_decimal_column_holds_are_texts() -> None:
 
 
 @pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
-def test_a_table_replaces_its_own_kind_alone(tmp_path: Path, name: str) -> None:
+def test_a_table_replaces_the_one_that_its_note_is_of_and_nothing_else(tmp_path: Path, name: str) -> None:
     path, table = tmp_path / name, tidy_table(release_of(*survey()))
     output_files.check_table_output(path, "--output")
     table.write(path)
     output_files.check_table_output(path, "--output")
     replace(table, rows=table.rows[:1]).write(path)
-    path.write_bytes(path.read_bytes().replace(b"kind", b"sort"))
-    if name == "out.csv":
-        with pytest.raises(InputError, match="which is something else"):
-            output_files.check_table_output(path, "--output")
-    path.write_text("query,kind,value\n1,2,3\n")
+    output_files.check_table_output(path, "--output")
+    path.write_bytes(path.read_bytes() + b"\n")
     with pytest.raises(InputError, match="must be a new file or replace a table of a release"):
+        output_files.check_table_output(path, "--output")
+    path.unlink()
+    output_files.check_table_output(path, "--output")
+    (tmp_path / f"{name}.json").write_text("mine")
+    with pytest.raises(InputError, match="replace the note of such a table"):
         output_files.check_table_output(path, "--output")
 
 
-def test_a_parquet_file_of_the_same_columns_that_utmost_did_not_write_is_kept(tmp_path: Path) -> None:
-    from pyarrow import parquet
-
-    table = tidy_table(release_of(*survey())).to_arrow().replace_schema_metadata(None)
-    parquet.write_table(table, tmp_path / "mine.parquet")
+def test_a_table_without_a_note_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_text(tidy_table(release_of(*survey())).to_csv())
     with pytest.raises(InputError, match="which is something else"):
-        output_files.check_table_output(tmp_path / "mine.parquet", "--output")
+        output_files.check_table_output(tmp_path / "mine.csv", "--output")

@@ -29,7 +29,7 @@ from utmost.data.selection import Key
 from utmost.exact import decimal, decimal_above, decimal_below
 from utmost.exact import epsilon as level_of
 from utmost.exact.files import write_file
-from utmost.publish.output_files import CSV_TABLE_ENDS, PARQUET_TABLE_MARK
+from utmost.publish.output_files import table_note, table_note_path
 from utmost.queries.answer_mechanisms.lattice import half_width
 from utmost.queries.answer_mechanisms.mechanism import MISS_PROBABILITY
 from utmost.queries.answer_mechanisms.ratio import RatioMechanism, drawn_parts
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 MAX_DECIMALS = 30  # of a number that is written exactly
 VALUE_DIGITS, BOUND_DIGITS = 15, 12  # of numbers that are not
-FIRST_COLUMNS, NUMBER_COLUMNS = CSV_TABLE_ENDS
+FIRST_COLUMNS, NUMBER_COLUMNS = ("query", "kind"), ("value", "low", "high", "error")
 FORMULA_STARTS = (
     "=",
     "+",
@@ -106,18 +106,24 @@ class TidyTable:
         number_start = len(columns) - len(NUMBER_COLUMNS)
         arrays = [_key_array(column) for column in columns[:number_start]]
         arrays += [_number_array(column) for column in columns[number_start:]]
-        return pa.table(arrays, names=list(self.columns)).replace_schema_metadata(PARQUET_TABLE_MARK)
+        return pa.table(arrays, names=list(self.columns))
 
-    def write(self, path: Path) -> None:
-        """The table in a file, by its ending; whole or not at all."""
-        if path.suffix.lower() == ".csv":
-            write_file(path, self.to_csv().encode("utf-8"))
-            return
+    def to_parquet(self) -> bytes:
+        """The same as a Parquet file."""
         from pyarrow import parquet
 
         stream = io.BytesIO()
         parquet.write_table(self.to_arrow(), stream)
-        write_file(path, stream.getvalue())
+        return stream.getvalue()
+
+    def write(self, path: Path) -> None:
+        """The table in a file, by its ending, and its note beside it; each whole or not at all.
+
+        A table whose note could not be written is not recognised, and never replaced.
+        """
+        content = self.to_csv().encode("utf-8") if path.suffix.lower() == ".csv" else self.to_parquet()
+        write_file(path, content)
+        write_file(table_note_path(path), table_note(content))
 
 
 @dataclass(frozen=True, slots=True)
