@@ -2,8 +2,12 @@
 
 The ε is searched on the decimals of `EPSILON_DIGITS` significant digits. A candidate is accepted if the half width of
 the 95 % interval, as it is printed (4 digits, rounded up), is at most the error that is wanted: a preview never shows
-more than was asked for. The answer meets the target and the next smaller candidate misses it. It is the least of all
-candidates where half widths do not rise with ε: always, but where a step that depends on ε is found for an extra loss.
+more than was asked for. The answer meets the target and the next smaller candidate misses it.
+
+It is the least of all candidates where half widths do not rise with ε. Those of geometric noise do not, since
+2α^(t+1)/(1+α) rises with α = e^−ε for every t ≥ 0, nor does the bound of a quantile, which is a number divided by ε.
+The half width of a ratio is computed in doubles, and a step that is found for an extra loss depends on ε: there it is
+only known that the next smaller candidate misses the target.
 
 The error is in the value's unit, for quantiles in rows of rank. The error of a mean whose number of rows is secret
 falls with that number: `rows` says about how many there are, and is taken for granted.
