@@ -21,6 +21,7 @@ also carries the argument's name and the advice on their own, so that no caller 
 from __future__ import annotations
 
 from copy import copy
+from fractions import Fraction
 from typing import Self
 
 
@@ -80,7 +81,12 @@ class ChannelError(InputError):
 
 
 class BudgetError(InputError):
-    """A budget that is short; the message says what is left, what was asked and what to do."""
+    """A budget that is short; the message says what is left, what was asked and what to do.
+
+    `missing` is how much more it would need, where that is known.
+    """
+
+    missing: Fraction | None = None
 
 
 class LedgerError(UtmostError):

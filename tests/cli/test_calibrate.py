@@ -150,3 +150,43 @@ def test_no_option_values_make_a_traceback(utmost, kind, options):
     result = utmost("calibrate", kind, *(word for pair in options for word in pair))
     assert result.code in (0, 2), result.err
     assert "internal error" not in result.err
+
+
+PLAN = """
+neighbours = "replace"
+budget = "survey"
+source = {location = "bundled:anes96"}
+[[query]]
+name = "dole"
+kind = "count"
+where = "vote = 1"
+error = 10
+[[query]]
+name = "schooling"
+kind = "histogram"
+keys = { educ = [1, 2, 3] }
+epsilon = 0.3
+"""
+
+
+def test_a_plan_is_split_in_three_ways_whose_lines_can_be_pasted_and_nothing_is_spent(utmost, tmp_path):
+    (tmp_path / "survey.toml").write_text(PLAN)
+    result = utmost("calibrate", "survey.toml", "--epsilon", "1")
+    assert result.code == 0, result.err
+    assert "epsilon = 0.5  # dole" in result.out
+    assert "# balanced: " in result.out
+    assert [path.name for path in tmp_path.iterdir()] == ["survey.toml"]
+    document = utmost("calibrate", "plan", "survey.toml", "--epsilon", "1", "--json").document
+    balanced = document["proposals"][2]
+    assert (document["epsilon"], balanced["name"]) == ("1", "balanced")
+    pasted = PLAN.replace("error = 10", f'epsilon = "{balanced["queries"][0]["epsilon"]}"')
+    (tmp_path / "survey.toml").write_text(pasted.replace("0.3", f'"{balanced["queries"][1]["epsilon"]}"'))
+    shown = utmost("release", "survey.toml", "--dry-run", "--json").document["queries"]
+    assert [query["error"] for query in shown] == [query["error"] for query in balanced["queries"]]
+
+
+def test_a_plan_that_is_not_there_is_refused_in_one_line(utmost):
+    result = utmost("calibrate", "absent.toml", "--epsilon", "1")
+    assert result.code == 2
+    assert "plan must name a readable text file" in result.err
+    assert "--epsilon" in utmost("calibrate", "absent.toml").err

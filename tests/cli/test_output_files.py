@@ -34,6 +34,8 @@ CHANNEL = "in,a,b\n0,2/3,1/3\n1,1/3,2/3\n"
 OUTPUTS = {
     "demo --plot": "demo folder --plot NAME.svg",
     "release --output": "release plan.toml --output NAME.json",
+    "release --table": "release plan.toml --table NAME.csv",
+    "table --output": "table r.json --output NAME.parquet",
     "estimate --plot": "estimate r.json --query q --plot NAME.svg",
     "obfuscate target": "obfuscate people.csv NAME.csv --response --column v --values 0,1 --epsilon 1",
     "recover --output": "recover noisy.csv --output NAME.csv",
@@ -56,7 +58,7 @@ OUTPUTS = {
     "serve token --tokens": "serve token ann --role consumer --tokens NAME.txt",
 }
 WRITES = re.compile(
-    r"^(Draw|Save|Where the|Write|Stream|The new table|Release file, |Folder for its figures|File of tokens)"
+    r"^(Draw|Save|Where the|Write|Also write|Stream|The new table|Release file, |Folder for its figures|File of tokens)"
 )
 
 
@@ -122,6 +124,9 @@ def test_a_file_of_another_kind_is_never_replaced(option: str, folder: Path, cap
         "release plan.toml --dry-run --output ledger.sqlite-wal",
         "release plan.toml --output link.json",
         "release plan.toml --output hard.json",
+        "release plan.toml --table people.csv",
+        "release plan.toml --output new.csv.json --table new.csv",
+        "table r.csv.json --output r.csv",
         "refine a.csv b.csv --output a.csv",
         "refine a.csv b.csv --output=./b.csv",
         "generalize a.csv --alpha 1/2 --save a.csv",
@@ -140,6 +145,7 @@ def test_a_file_of_another_kind_is_never_replaced(option: str, folder: Path, cap
 def test_an_input_is_never_replaced(line: str, folder: Path) -> None:
     (folder / "m2.csv").write_text("input,0,1\n0,0,1\n1,1,0\n")
     (folder / "prior.json").write_text("")
+    (folder / "r.csv.json").write_bytes((folder / "r.json").read_bytes())
     (folder / "sub").mkdir()
     (folder / "link.json").symlink_to("ledger.sqlite")
     (folder / "hard.json").hardlink_to(folder / "ledger.sqlite")
@@ -167,6 +173,9 @@ def test_an_earlier_output_of_the_same_kind_is_replaced(folder: Path) -> None:
         "mechanism geometric --size 3 --alpha 1/2 --output m.json --plot m.png",
         "mechanism geometric --size 3 --alpha 1/2 --plot m.html",
         "obfuscate people.csv noisy.csv --response --column v --values 0,1 --epsilon 1",
+        "table r.json --output t.csv",
+        "table r.json --output t.parquet",
+        "release plan.toml --table t.csv",
     ):
         assert [run(line.split()), run(line.split())] == [0, 0], line
 
@@ -273,3 +282,12 @@ def test_a_figure_of_a_paper_replaces_a_picture_alone(tmp_path: Path) -> None:
     (tmp_path / "figure.svg").write_text("notes")
     with pytest.raises(InputError, match="must be a new file or replace a picture that utmost drew, got figure"):
         check_replaceable(tmp_path / "figure.svg", "a figure in --output")
+
+
+def test_no_table_is_written_into_a_source_folder(folder: Path, capsys: Any) -> None:
+    (folder / "d.parquet").mkdir()
+    (folder / "plan.toml").write_text(PLAN.replace("LINE", "").replace("people.csv", "d.parquet"))
+    before = contents(folder)
+    assert run(["release", "plan.toml", "--table", "d.parquet/2.parquet"]) == 2
+    assert "--table must be outside of the source" in capsys.readouterr().err
+    assert contents(folder) == before

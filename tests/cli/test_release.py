@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 
 import pytest
 
@@ -148,3 +149,52 @@ def test_a_plan_that_is_not_there_is_refused(utmost):
     result = utmost("release", "nobody.toml")
     assert result.code == 2
     assert result.err == "utmost: plan must name a readable text file, got nobody.toml: no such file or directory\n"
+
+
+def test_a_dry_run_of_a_short_budget_shows_its_table_and_what_is_missing_and_ends_with_code_2(utmost, people):
+    folder = people()
+    utmost("release", "plan.toml")
+    (folder / "plan.toml").write_text((folder / "plan.toml").read_text().replace("epsilon = 0.4", "epsilon = 0.7"))
+    result = utmost("release", "plan.toml", "--dry-run")
+    text = " ".join(result.out.split())
+    assert result.code == 2
+    assert "Cost ε 1.3; budget b: ε 1 spent, ε 1 left; needs ε 0.3 more" in text
+    assert "many count 0.1 1 9.983 30" in text
+    assert result.err.startswith("utmost: budget 'b' has ε 1.0 left, this plan costs 1.3: ")
+    document = json.loads(utmost("release", "plan.toml", "--dry-run", "--json").out)
+    assert document["ledger"] == {"budget": "b", "spent": "1", "left": "1", "after": None, "missing": "3/10"}
+    assert len(document["queries"]) == 4
+    assert utmost("release", "plan.toml").err == result.err
+
+
+def test_the_command_that_a_dry_run_suggests_opens_the_budget_that_the_plan_needs(utmost, people):
+    folder = people()
+    text = PLAN.format(relation="add-remove", source="").replace('budget = "b"', 'budget = "my first"')
+    (folder / "plan.toml").write_text(text.replace("[source]", '[unit]\ncolumn = "x"\nrows = 2\n[source]'))
+    document = utmost("release", "plan.toml", "--dry-run", "--json").document
+    command = document["ledger"]["open"]
+    assert command == "utmost budget open 'my first' --epsilon 1 --unit x --neighbours add-remove"
+    shown = utmost("release", "plan.toml", "--dry-run")
+    assert command in " ".join(shown.out.split())
+    refused = utmost("release", "plan.toml")
+    assert refused.code == 2
+    assert refused.err.endswith(f"open it: {command}\n")
+    assert utmost(*shlex.split(command)[1:]).code == 0
+    assert utmost("release", "plan.toml").code == 0
+
+
+def test_a_budget_of_another_unit_is_refused_with_the_command_that_opens_one_of_the_plans(utmost, people):
+    folder = people()
+    (folder / "plan.toml").write_text(PLAN.format(relation="add-remove", source=""))
+    result = utmost("release", "plan.toml", "--dry-run")
+    assert result.code == 2
+    assert "utmost budget open NAME --epsilon 1 --unit row --neighbours add-remove" in result.err
+
+
+def test_a_ledger_elsewhere_is_named_in_the_command_and_a_url_is_not(utmost, people):
+    folder = people()
+    text = PLAN.format(relation="replace", source="").replace('budget = "b"', 'budget = "c"\nledger = "other.sqlite"')
+    (folder / "plan.toml").write_text(text)
+    assert "--ledger other.sqlite" in utmost("release", "plan.toml", "--dry-run", "--json").document["ledger"]["open"]
+    (folder / "plan.toml").write_text(text.replace("other.sqlite", str(folder / "other.sqlite")))
+    assert "--ledger LEDGER" in utmost("release", "plan.toml", "--dry-run", "--json").document["ledger"]["open"]

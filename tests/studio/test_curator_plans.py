@@ -399,3 +399,9 @@ def test_the_curve_falls_and_holds_the_point(settings):
 def test_a_ledger_with_a_password_is_named_without_it(settings):
     url = "postgresql://ann:secret@db.example:5433/books?sslmode=require"
     assert plan_builder.ledger_without_password(replace(settings, ledger=url)) == "postgresql://db.example:5433/books"
+
+
+def test_a_query_with_a_wanted_error_has_no_epsilon_in_the_form_until_one_is_typed(tmp_path):
+    plan = plans.parse_plan(SURVEY.replace("epsilon = 0.1", "error = 5", 1), tmp_path)
+    view = tables.SourceView(location="bundled:anes96", format="csv", table=None, tables=[], columns=[])
+    assert forms.draft_from_plan(plan, view).queries[0].epsilon == ""

@@ -30,6 +30,7 @@ from utmost.cli import (
     release,
     serve,
     studio,
+    table,
 )
 from utmost.cli.options import CommandGroup, FamilyCommand
 
@@ -46,7 +47,7 @@ COMMANDS_BY_ROLE = {
         "studio": studio,
         "serve": serve,
     },
-    "Analyst (read a release)": {"estimate": estimate, "recover": recover},
+    "Analyst (read a release)": {"estimate": estimate, "table": table, "recover": recover},
     "Designer (choose a mechanism)": {
         "mechanism": mechanism,
         "optimal": optimal,

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 EXAMPLES = (
     "Examples: utmost calibrate count --error 5 --confidence 0.95;  "
     "utmost calibrate count --size 944 --prior binomial:0.45 --loss absolute --expected-loss 5;  "
-    "utmost calibrate mean --low 18 --high 91 --step 1 --rows 944 --error 1"
+    "utmost calibrate mean --low 18 --high 91 --step 1 --rows 944 --error 1;  "
+    "utmost calibrate survey.toml --epsilon 1"
 )
 
 
@@ -38,6 +39,11 @@ class KindGroup(CommandGroup):
     @commands.setter
     def commands(self, commands: MutableMapping[str, Any]) -> None:
         self._commands = commands
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that is named; a file that ends in .toml is a plan, and stands for `plan FILE`."""
+        is_plan = bool(args) and args[0].lower().endswith(".toml")
+        return super().resolve_command(ctx, ["plan", *args] if is_plan else args)
 
 
 app = typer.Typer(
@@ -101,6 +107,25 @@ def count_command(
     result = calibration.calibrate_loss(size, expected, prior, loss, sensitivity=sensitivity, digits=digits)
     request = {"kind": "count", "size": size, "prior": prior, "loss_function": loss, "sensitivity": sensitivity}
     return _print_calibration(result, f"a reader of a count up to {size}", request, json)
+
+
+@app.command("plan", epilog=EXAMPLES)
+def plan_command(
+    plan: Annotated[str, typer.Argument(metavar="PLAN", help="The plan: survey.toml.", show_default=False)],
+    epsilon: Annotated[str, typer.Option(metavar="E", help="Total ε of all its queries: 1.")],
+    json: JsonOption = False,
+) -> None:
+    """Propose how to split ε over the queries of a plan.
+
+    Equally, in the plan's proportions, and so that relative errors are balanced. Spends nothing; `utmost calibrate
+    PLAN.toml` is short for it.
+    """
+    from utmost.cli.output import print_report
+    from utmost.exact import rational
+    from utmost.publish.plan_splits import propose_splits
+    from utmost.reports.plan_splits import describe
+
+    print_report(describe(propose_splits(plan, rational(epsilon, "--epsilon"))), json)
 
 
 def kind_commands() -> MutableMapping[str, Any]:

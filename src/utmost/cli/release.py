@@ -29,6 +29,9 @@ def command(
     output: Annotated[
         str | None, typer.Option(metavar="FILE", help="Release file, instead of the one in the plan.")
     ] = None,
+    table: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Also write the answers as a table: .csv or .parquet.")
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Publish a plan's answers, charged to its budget.
@@ -36,16 +39,23 @@ def command(
     Writes one release file. With --dry-run it shows cost and accuracy and spends nothing. The charge is in the ledger
     before noise is drawn.
     """
-    from utmost.publish import execute, plans, unreadable_values
+    from utmost.publish import execute, output_files, plans, release_file, unreadable_values
+    from utmost.publish.tidy_table import tidy_table
     from utmost.reports import preview, release
 
     parsed_plan = plans.read_plan(plan)
     if output is not None:
         parsed_plan = replace(parsed_plan, output=Path(output).absolute())
+    if table is not None:
+        output_files.check_table_output(Path(table), "--table", parsed_plan)
+        with release_file.ReservedFile(Path(table)):
+            pass  # it can be written
     with execute.prepare_release(parsed_plan, dry_run=dry_run) as prepared_release:
         if dry_run:
             counts = unreadable_values.count_unreadable(prepared_release.preview.plan, prepared_release.table)
             print_report(preview.describe(prepared_release.preview, counts), json)
+            if prepared_release.preview.refusal is not None:
+                raise prepared_release.preview.refusal
             return
         if not json:
             print_report(preview.describe(prepared_release.preview))
@@ -55,6 +65,9 @@ def command(
         print_remark("the ledger remembers this release: nothing was spent, and the answers are the same")
     if parsed_plan.output is not None:
         print_remark(f"wrote {os.path.relpath(parsed_plan.output)}")
+    if table is not None:
+        tidy_table(new_release).write(Path(table))
+        print_remark(f"wrote {table}")
     print_report(release.describe(new_release), json)
 
 

@@ -256,7 +256,7 @@ class Ledger:
                 f", this plan asks for {_describe_unit(release_cost.unit)} under {release_cost.neighbours}, "
                 "and what they tell does not add up",
                 "budget",
-                "open another budget",
+                f"open another budget: {release_cost.open_command('NAME')}",
             )
         self._check_unit_kind(session, stored_budget, release_cost.unit_kind)
         return stored_budget

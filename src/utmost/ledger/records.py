@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import astuple, dataclass
 from fractions import Fraction
 
@@ -99,6 +100,19 @@ class ReleaseCost:
         """The charges that the release would make on a part as the ledger stores it, each a group of one."""
         return [ChargeGroup(cost.epsilon, cost.law, cost.steps, part) for cost in self.costs]
 
+    def open_command(self, name: str | None = None) -> str:
+        """The command that opens a budget which this release can be charged to, of its own name or another.
+
+        >>> cost = ReleaseCost("my survey", "person", "add-remove", (QueryCost("q", Fraction(1, 2)),))
+        >>> print(cost.open_command())
+        utmost budget open 'my survey' --epsilon 0.5 --unit person --neighbours add-remove
+        """
+        total = sum((cost.epsilon for cost in self.costs), Fraction(0))
+        decimals = _count_decimals(total)
+        epsilon = str(total) if decimals is None else _format_fixed(total, decimals)
+        terms = ("--epsilon", epsilon, "--unit", self.unit, "--neighbours", self.neighbours)
+        return shlex.join(("utmost", "budget", "open", name or self.budget, *terms))
+
     def _texts(self) -> list[str | None]:
         part = () if self.part is None else astuple(self.part)
         asked = (self.unit, self.plan, self.fingerprint, self.unit_kind)
@@ -162,11 +176,13 @@ def budget_error(budget: Budget, left: Fraction, cost: Fraction) -> BudgetError:
     budget 'survey' has ε 0.25 left, this plan costs 0.50: lower its epsilons or open a new budget
     """
     has, costs = format_amounts(left, cost)
-    return BudgetError(
+    error = BudgetError(
         f"budget '{budget.name}' has {budget.rule.measure} {has} left, this plan costs {costs}",
         "budget",
         "lower its epsilons or open a new budget",
     )
+    error.missing = cost - left
+    return error
 
 
 def format_amounts(*values: Fraction) -> list[str]:

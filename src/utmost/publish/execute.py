@@ -8,6 +8,8 @@ release, and the file that was reserved is filled. So a crash can lose budget bu
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
@@ -19,12 +21,13 @@ from utmost import __version__, ledger
 from utmost.data import sources
 from utmost.data.engines import SourceIdentity
 from utmost.data.source_identity import check_unchanged, identify_source
-from utmost.errors import InputError, LedgerError, OutputError, UndecidedError
+from utmost.errors import BudgetError, InputError, LedgerError, OutputError, UndecidedError
 from utmost.exact.input_text import file_error_reason
 from utmost.notebook import report_html
 from utmost.publish import output_files, plan_writer, plans, release_file
 from utmost.publish.plans import Plan, QuerySpec
 from utmost.publish.release_model import Answer, DataOrigin, LedgerEntry, Release
+from utmost.publish.wanted_errors import find_epsilon
 from utmost.queries.answer_error import answer_error
 from utmost.queries.answer_mechanisms.mechanism import ErrorLaw
 from utmost.queries.keys import key_to_text
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
 
 Progress = Callable[[str, int, int], None]  # what is done, how many queries are through, of how many
 ENTRY_ROOM = 1 << 12  # bytes for what a ledger says of a charge
+Amount = Fraction | None
 PlanSource = Plan | Mapping[str, Any] | str | Path
 
 
@@ -116,7 +120,8 @@ class Preview:
     open yet. `free` says that the ledger has this very release stored. `cost` is the ε of the plan by itself; what it
     takes from the budget, left − after, can be less where parts or privacy-loss distributions compose. `guesses` are
     columns of a CSV file whose kinds must be declared before anything is released. `part_adds_up` says why the plan's
-    part does not compose in parallel with other parts, where it does not.
+    part does not compose in parallel with other parts, where it does not. `refusal` is what a release would raise for a
+    budget that is short, and `open_command` opens a budget that is not open.
     """
 
     plan: Plan
@@ -130,6 +135,13 @@ class Preview:
     free: bool
     guesses: Mapping[str, str]
     part_adds_up: str | None = None
+    refusal: BudgetError | None = None
+    open_command: str | None = None
+
+    @property
+    def missing(self) -> Amount:
+        """How much more the budget would need; None where it has enough, or is not open."""
+        return None if self.refusal is None else self.refusal.missing
 
     def __repr__(self) -> str:
         """What it costs, and how far off each answer will be."""
@@ -228,6 +240,8 @@ def release(plan: PlanSource, progress: Progress | None = None) -> Release:
 def preview(plan: PlanSource) -> Preview:
     """What `release` would spend and how far off it would be; raises what it would raise before the charge."""
     with prepare_release(plan, dry_run=True) as prepared_release:
+        if prepared_release.preview.refusal is not None:
+            raise prepared_release.preview.refusal
         return prepared_release.preview
 
 
@@ -235,7 +249,7 @@ def preview(plan: PlanSource) -> Preview:
 def prepare_release(plan_source: PlanSource, dry_run: bool = False) -> Iterator[PreparedRelease]:
     """A plan with its source and its ledger open and everything checked that can be without spending.
 
-    A dry run needs no open budget.
+    A dry run needs no open budget, and has the `refusal` of one that is short.
     """
     plan = plans.load_plan(plan_source)
     if plan.output is not None:
@@ -250,11 +264,17 @@ def prepare_release(plan_source: PlanSource, dry_run: bool = False) -> Iterator[
         plan, release_cost = plan_check.plan, plan_check.release_cost
         with ledger.open_ledger(plan.ledger, plan.folder) as budget_ledger:
             guesses = _guessed_kinds(plan, table, dry_run)
-            state = _budget_state(budget_ledger, release_cost, dry_run)
+            outlook = _budget_outlook(budget_ledger, plan_check, dry_run)
             plan_preview = Preview(
-                plan, table.engine, plan_check.setting, plan_check.planned_answers, plan.epsilon, *state, guesses
+                plan=plan,
+                engine=table.engine,
+                setting=plan_check.setting,
+                planned_answers=plan_check.planned_answers,
+                cost=plan.epsilon,
+                guesses=guesses,
+                part_adds_up=_part_adds_up(plan_check, budget_ledger),
+                **outlook,
             )
-            plan_preview = replace(plan_preview, part_adds_up=_part_adds_up(plan_check, budget_ledger))
             yield PreparedRelease(plan_preview, table, budget_ledger, release_cost, plan_check.identity)
 
 
@@ -279,10 +299,13 @@ def check_plan(plan: Plan, table: Table) -> PlanCheck:
 def plan_answer(query_spec: QuerySpec, setting: PrivacySetting) -> PlannedAnswer:
     """How a query will be answered, from public things alone."""
     with plans.name_query_in_errors(query_spec.name):
-        query = query_spec.query.resolve(query_spec.epsilon, setting)
-        selection = query.select_mechanism(query_spec.epsilon, setting)
+        wanted, epsilon = query_spec.wanted, query_spec.epsilon
+        if wanted is not None:
+            epsilon = find_epsilon(query_spec.query, setting, wanted)
+        query = query_spec.query.resolve(epsilon, setting)
+        selection = query.select_mechanism(epsilon, setting)
         error = answer_error(selection.mechanism, query, setting.unit, setting.part)
-        return PlannedAnswer(replace(query_spec, query=query), selection, error)
+        return PlannedAnswer(replace(query_spec, query=query, epsilon=epsilon), selection, error)
 
 
 def _source_identity(plan: Plan, database: str | None = None) -> SourceIdentity:
@@ -300,20 +323,39 @@ def _part_adds_up(plan_check: PlanCheck, budget_ledger: Ledger) -> str | None:
     return budget_ledger.part_adds_up(plan_check.release_cost)
 
 
-Amount = Fraction | None
-
-
-def _budget_state(
-    budget_ledger: Ledger, release_cost: ReleaseCost, dry_run: bool
-) -> tuple[Amount, Amount, Amount, bool]:
-    """What a budget has spent and left, and what it will have left; and whether it has the release stored."""
-    if dry_run and not budget_ledger.has_budget(release_cost.budget):
-        return None, None, None, False
+def _budget_outlook(budget_ledger: Ledger, plan_check: PlanCheck, dry_run: bool) -> dict[str, Any]:
+    """What a preview says of a budget. One that is not open or is short is refused where something is to be spent."""
+    release_cost = plan_check.release_cost
+    if not budget_ledger.has_budget(release_cost.budget):
+        return _closed_outlook(plan_check, dry_run)
     if budget_ledger.find_release(release_cost) is not None:
         now = budget_ledger.state(release_cost.budget)
-        return now.spent, now.left, now.left, True
-    now, after = budget_ledger.states_around(release_cost)
-    return now.spent, now.left, after.left, False
+        return {"spent": now.spent, "left": now.left, "after": now.left, "free": True}
+    try:
+        now, after = budget_ledger.states_around(release_cost)
+    except BudgetError as refusal:
+        if not dry_run:
+            raise
+        now = budget_ledger.state(release_cost.budget)
+        return {"spent": now.spent, "left": now.left, "after": None, "free": False, "refusal": refusal}
+    return {"spent": now.spent, "left": now.left, "after": after.left, "free": False}
+
+
+def _closed_outlook(plan_check: PlanCheck, dry_run: bool) -> dict[str, Any]:
+    """A budget that is not open, and the command that opens it."""
+    command = _open_command(plan_check)
+    if not dry_run:
+        hint = f"see utmost budget list, or open it: {command}"
+        raise InputError(f"no budget '{plan_check.plan.budget}' in this ledger", "budget", hint)
+    return {"spent": None, "left": None, "after": None, "free": False, "open_command": command}
+
+
+def _open_command(plan_check: PlanCheck) -> str:
+    """The command that opens the plan's budget in its ledger; a URL, with its password, or a full path is not said."""
+    plan, command = plan_check.plan, plan_check.release_cost.open_command()
+    is_private = "://" in plan.ledger or Path(plan.ledger).is_absolute()
+    ledger_path = "LEDGER" if is_private else os.path.relpath(plan.folder / plan.ledger)
+    return command if ledger_path == plans.DEFAULT_LEDGER else f"{command} --ledger {shlex.quote(ledger_path)}"
 
 
 def _privacy_setting(plan: Plan, table: Table) -> PrivacySetting:

@@ -1,11 +1,14 @@
 """Where output may go: an output replaces only a file of its own kind, and never an input of the same command.
 
 What a file is, is told by its content, not by its name: a release by how it begins, a picture by the mark in it, a
-channel by being written to the letter as here. An empty file is nobody's, and may be replaced.
+channel by being written to the letter as here, a tidy table by the SHA-256 in its note. An empty file is nobody's, and
+may be replaced.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from utmost.errors import InputError, UtmostError
-from utmost.exact.files import is_same_file
+from utmost.exact.files import is_same_file, record_output
 
 if TYPE_CHECKING:
     from utmost.publish.plans import Plan
@@ -58,6 +61,26 @@ def _is_picture(path: Path) -> bool:
         return is_marked(stream.read(START_BYTES), path.suffix.lower())
 
 
+def table_note_path(table: Path) -> Path:
+    """The note beside a tidy table, with the SHA-256 that it is recognised by."""
+    return table.with_name(f"{table.name}.json")
+
+
+def table_note(content: bytes) -> bytes:
+    """The note of a tidy table with this content."""
+    return json.dumps({"schema": TABLE_SCHEMA, "sha256": hashlib.sha256(content).hexdigest()}).encode()
+
+
+def _is_tidy_table(path: Path) -> bool:
+    """Is a file the table that its note is of, to the letter."""
+    note_path = table_note_path(path)
+    return note_path.is_file() and note_path.read_bytes() == table_note(path.read_bytes())
+
+
+TABLE_SCHEMA = "utmost-table/1"
+TABLE_ENDINGS = (".csv", ".parquet")
+TIDY_TABLE = FileKind("a table of a release, as it stands in its note", _is_tidy_table)
+TABLE_NOTE = FileKind("the note of such a table", _starts_with(rb'\{"schema": "utmost-table/'))
 RELEASE = FileKind("a release", _starts_with(rb'\{\s*"schema"\s*:\s*"utmost-release/'))
 CHANNEL = FileKind("a mechanism that utmost wrote", _is_channel)
 PICTURE = FileKind("a picture that utmost drew", _is_picture)
@@ -104,18 +127,47 @@ def check_not_input(path: Path, option: str, inputs: Mapping[str, Path]) -> None
             raise InputError(f"{option} must be another file than {name}, which would be lost", option, "name another")
 
 
+def check_table_output(path: Path, option: str, plan: Plan | None = None) -> None:
+    """Refuse a file for a tidy table that is of another kind, cannot be written, or is the plan's own."""
+    if path.suffix.lower() not in TABLE_ENDINGS:
+        raise InputError(
+            f'{option} must be a file that ends in .csv or .parquet, got "{path.name[:60]}"', option, "rename it"
+        )
+    if not path.absolute().parent.is_dir():
+        raise InputError(f"{option} must be in a directory that exists, got one that does not", option, "make it first")
+    inputs: dict[str, Path] = {}
+    if plan is not None:
+        _check_outside_source(path, option, plan)
+        inputs = _plan_inputs(plan) | ({} if plan.output is None else {"the release": plan.output})
+    for file, kind in ((path, TIDY_TABLE), (table_note_path(path), TABLE_NOTE)):
+        record_output(file, option)
+        check_output(file, option, kind, inputs)
+
+
+def _check_outside_source(path: Path, option: str, plan: Plan) -> None:
+    """Refuse a file in the folder that is the source."""
+    from utmost.data.sources import source_files
+
+    table_files = source_files(plan.source, plan.folder)
+    if table_files and table_files[0] in path.resolve().parents:
+        raise InputError(f"{option} must be outside of the source, got a file in its folder", option, "name another")
+
+
+def _plan_inputs(plan: Plan) -> dict[str, Path]:
+    """The files of a plan that no output may replace: its source and its ledger."""
+    from utmost.data.sources import source_files
+    from utmost.ledger.stores.registry import ledger_files
+
+    files = _by_name("the source", source_files(plan.source, plan.folder))
+    return files | _by_name("the ledger", ledger_files(plan.ledger, plan.folder))
+
+
 def check_release_output(plan: Plan) -> None:
     """Refuse a plan whose output would replace its table, its ledger or anything that is not a release."""
     if plan.output is None:
         return
-    from utmost.data.sources import source_files
-    from utmost.ledger.stores.registry import ledger_files
-
-    table_files = source_files(plan.source, plan.folder)
-    if table_files and table_files[0] in plan.output.resolve().parents:
-        raise InputError("output must be outside of the source, got a file in its folder", "output", "name another")
-    inputs = _by_name("the source", table_files) | _by_name("the ledger", ledger_files(plan.ledger, plan.folder))
-    check_output(plan.output, "output", RELEASE, inputs)
+    _check_outside_source(plan.output, "output", plan)
+    check_output(plan.output, "output", RELEASE, _plan_inputs(plan))
 
 
 def _by_name(name: str, paths: list[Path]) -> dict[str, Path]:

@@ -74,9 +74,10 @@ def _toml_table(header: str, entries: Mapping[str, Any]) -> str:
 
 
 def _query_entries(query_spec: QuerySpec) -> dict[str, Any]:
-    query = query_spec.query
-    first, last = {"name": query_spec.name, "kind": query.kind}, {"where": query.where, "epsilon": query_spec.epsilon}
-    return {**first, **query.plan_entries(), **last}
+    query, wanted = query_spec.query, query_spec.wanted
+    first, where = {"name": query_spec.name, "kind": query.kind}, {"where": query.where}
+    price = {"epsilon": query_spec.epsilon} if wanted is None else {"error": wanted.error, "rows": wanted.rows}
+    return {**first, **query.plan_entries(), **where, **price}
 
 
 def _toml_value(value: Key | Fraction | list[Any] | dict[str, Any]) -> str:

@@ -21,6 +21,7 @@ from utmost.exact import epsilon as level_of
 from utmost.exact.files import check_no_named_pipe
 from utmost.exact.input_text import Fields, check_plain_text, file_error_reason, parse_toml
 from utmost.ledger.costs import MAX_AMOUNT_DIGITS
+from utmost.publish.wanted_errors import WantedError, parse_wanted_error
 from utmost.queries import registry
 from utmost.queries.keys import check_key, key_to_text
 from utmost.queries.query import Query
@@ -33,11 +34,16 @@ DEFAULT_LEDGER = "ledger.sqlite"
 
 @dataclass(frozen=True, slots=True)
 class QuerySpec:
-    """One query of a plan: its name, what it may cost, and what it asks."""
+    """One query of a plan: its name, what it may cost, and what it asks.
+
+    Where an error is `wanted` instead of an ε, `epsilon` is 0, which nothing charges, until the setting is known and
+    `execute.plan_answer` finds it.
+    """
 
     name: str
     epsilon: Fraction
     query: Query
+    wanted: WantedError | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,11 +181,12 @@ def _parse_query(fields: Fields) -> QuerySpec:
     name = parse_query_name(fields)
     query_fields = fields.with_label(f'query "{name}"')
     kind = registry.parse_kind(query_fields)
-    epsilon = parse_epsilon(query_fields)
+    wanted = parse_wanted_error(query_fields)
+    epsilon = parse_epsilon(query_fields) if wanted is None else Fraction(0)
     with name_query_in_errors(name):
         query = kind.parse(query_fields)
     query_fields.finish()
-    return QuerySpec(name, epsilon, query)
+    return QuerySpec(name, epsilon, query, wanted)
 
 
 def parse_query_name(fields: Fields) -> str:

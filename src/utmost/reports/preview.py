@@ -82,9 +82,14 @@ def _setting_facts(preview: Preview) -> Facts:
     privacy = Paragraph(neighbours, *units_paragraph(setting).parts)
     part = [] if setting.part is None else [("Part", f"only the rows with {setting.part}")]
     outlook = BudgetOutlook(preview.cost, preview.plan.budget, preview.spent, preview.left, preview.after, preview.free)
-    hint = ": see utmost budget open" if preview.left is None else ""
-    cost = Paragraph(*cost_paragraph(outlook).parts, hint)
+    hint = "" if preview.open_command is None else f": {preview.open_command}"
+    cost = Paragraph(*cost_paragraph(outlook).parts, hint, *_missing_parts(preview.missing))
     return Facts((("Privacy", privacy), *part, ("Cost", cost)))
+
+
+def _missing_parts(missing: Fraction | None) -> tuple[Cell, ...]:
+    """What a budget that is short would need."""
+    return () if missing is None else ("; needs ε ", amount(missing, Rounding.UP), " more")
 
 
 def units_paragraph(setting: PrivacySetting) -> Paragraph:
@@ -131,6 +136,9 @@ def plan_remarks(
     """What must be known to read the errors; `guesses` are kinds found in the rows, beside those `declared`."""
     yield from sorted({planned_answer.error.note for planned_answer in planned_answers} - {""})
     for planned_answer in planned_answers:
+        spec = planned_answer.spec
+        if spec.wanted is not None:
+            yield f"{spec.name}: {spec.wanted.sentence(spec.epsilon)}."
         sentence = planned_answer.spec.query.resolved_sentence()
         if sentence is not None:
             yield f"{planned_answer.spec.name}: {sentence}"
@@ -169,9 +177,15 @@ def _document(preview: Preview) -> dict[str, Any]:
         "cost": str(preview.cost),
         "free": preview.free,
         "guesses": dict(preview.guesses),
-        "ledger": {"budget": preview.plan.budget, **balances},
+        "ledger": {"budget": preview.plan.budget, **balances, **_refusal_content(preview)},
         "queries": [_planned_document(planned_answer) for planned_answer in preview.planned_answers],
     }
+
+
+def _refusal_content(preview: Preview) -> dict[str, str]:
+    """What is missing in a budget that is short, and the command that opens one that is not open."""
+    missing = {} if preview.missing is None else {"missing": str(preview.missing)}
+    return missing if preview.open_command is None else {**missing, "open": preview.open_command}
 
 
 def _planned_document(planned_answer: PlannedAnswer) -> dict[str, Any]:
@@ -181,6 +195,7 @@ def _planned_document(planned_answer: PlannedAnswer) -> dict[str, Any]:
         "kind": query.kind,
         **query.resolved_content(),
         "epsilon": str(planned_answer.spec.epsilon),
+        **({} if planned_answer.spec.wanted is None else {"wanted": planned_answer.spec.wanted.content()}),
         "sensitivity": planned_answer.law.sensitivity,
         "mechanism": planned_answer.law.mechanism.content(),
         "optimal": planned_answer.law.optimal,

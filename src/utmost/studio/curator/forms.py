@@ -290,7 +290,7 @@ def draft_from_plan(plan: Plan, view: SourceView) -> PlanDraft:
 def _query_draft(query_spec: QuerySpec) -> QueryDraft:
     query = query_spec.query
     fields: dict[str, Any] = {"name": query_spec.name, "kind": query.kind, "where": query.where or ""}
-    fields["epsilon"] = _number_text(query_spec.epsilon)
+    fields["epsilon"] = _number_text(query_spec.epsilon) if query_spec.epsilon else ""
     return QueryDraft(**fields, **{name: _draft_value(value) for name, value in query.plan_entries().items()})
 
 

@@ -1,0 +1,151 @@
+"""Propose how to split a total ε over the queries of a plan: equally, scaled from the plan, balanced. Spends nothing.
+
+*Balanced* makes the largest relative error as small as it can be: the half width of each query's 95 % interval, divided
+by its wanted `error`, or by its half width under the equal split where no error is wanted. For a bound t on all of
+them, the least ε of each query with half width ≤ t·reference is searched (`wanted_errors.least_epsilon`); the least t
+whose ε add up to at most the total is bisected, to within 1/256 of itself. What is left over is shared in proportion.
+
+All ε are decimals of four digits, rounded down: their sum is never above the total.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import TYPE_CHECKING
+
+from utmost.data import sources
+from utmost.errors import InputError
+from utmost.ledger.costs import check_epsilon
+from utmost.publish import execute, plans
+from utmost.publish.wanted_errors import (
+    CANDIDATES_PER_DECADE,
+    LOWEST_DECADE,
+    candidate,
+    error_law_at,
+    least_epsilon,
+    printed_half_width,
+    round_down,
+)
+
+if TYPE_CHECKING:
+    from utmost.publish.execute import PlannedAnswer, PlanSource
+    from utmost.publish.plans import Plan
+    from utmost.queries.answer_mechanisms.mechanism import ErrorLaw
+    from utmost.queries.privacy_setting import PrivacySetting
+
+BOUND_PRECISION = 256  # the bound on relative errors is found to within this part of itself
+MAX_BISECTIONS = 40
+
+LawAt = Callable[[Fraction], "ErrorLaw"]
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """A proposal: the ε of each query, the error laws that they lead to, and the largest relative error."""
+
+    name: str
+    words: str
+    epsilons: tuple[Fraction, ...]
+    errors: tuple[ErrorLaw, ...]
+    largest: Fraction | None
+
+    @property
+    def total(self) -> Fraction:
+        """What it costs."""
+        return sum(self.epsilons, Fraction(0))
+
+
+@dataclass(frozen=True, slots=True)
+class PlanSplits:
+    """Proposals for a plan and a total ε."""
+
+    plan: Plan
+    total: Fraction
+    splits: tuple[Split, ...]
+
+
+def propose_splits(plan_source: PlanSource, epsilon: object) -> PlanSplits:
+    """Three ways to split ε over the queries of a plan, with the half widths that they lead to. Reads no ledger."""
+    plan, total = plans.load_plan(plan_source), check_epsilon(epsilon, "epsilon")
+    with sources.open_table(plan.source, plan.folder) as table:
+        plan_check = execute.check_plan(plan, table)
+    answers = plan_check.planned_answers
+    laws = [_law_at(planned_query, plan_check.setting) for planned_query in plan.queries]
+    equal = _scale([Fraction(1)] * len(laws), total)
+    references = [_reference(answer, law, share) for answer, law, share in zip(answers, laws, equal, strict=True)]
+    scaled = _scale([answer.spec.epsilon for answer in answers], total)
+    balanced = _balance(laws, references, equal, total)
+    proposals = (
+        ("equal", "the same ε for each query", equal),
+        ("scaled", "in the proportions of the plan", scaled),
+        ("balanced", "the largest relative error as small as it can be", balanced),
+    )
+    splits = (_split(name, words, shares, laws, references) for name, words, shares in proposals)
+    return PlanSplits(plan_check.plan, total, tuple(splits))
+
+
+def _law_at(query_spec: plans.QuerySpec, setting: PrivacySetting) -> LawAt:
+    """The error law of a query as a function of ε, each computed once."""
+
+    @cache
+    def law_at(epsilon: Fraction) -> ErrorLaw:
+        with plans.name_query_in_errors(query_spec.name):
+            return error_law_at(query_spec.query, setting, epsilon)
+
+    return law_at
+
+
+def _scale(weights: list[Fraction], total: Fraction) -> list[Fraction]:
+    """The total in proportion to the weights, each part rounded down."""
+    whole = sum(weights, Fraction(0))
+    return [round_down(total * weight / whole) for weight in weights]
+
+
+def _reference(answer: PlannedAnswer, law_at: LawAt, equal_share: Fraction) -> Fraction:
+    """The half width that a query's errors are compared with: the wanted one, or that of the equal split."""
+    wanted = answer.spec.wanted
+    return printed_half_width(law_at(equal_share)) if wanted is None else wanted.error * (wanted.rows or 1)
+
+
+def _split(name: str, words: str, shares: list[Fraction], laws: list[LawAt], references: list[Fraction]) -> Split:
+    errors = tuple(law_at(share) for law_at, share in zip(laws, shares, strict=True))
+    return Split(name, words, tuple(shares), errors, _largest_ratio(errors, references))
+
+
+def _largest_ratio(errors: tuple[ErrorLaw, ...], references: list[Fraction]) -> Fraction | None:
+    """The largest half width relative to its reference; None where no reference is above 0."""
+    ratios = [printed_half_width(e) / reference for e, reference in zip(errors, references, strict=True) if reference]
+    return max(ratios, default=None)
+
+
+def _balance(laws: list[LawAt], references: list[Fraction], equal: list[Fraction], total: Fraction) -> list[Fraction]:
+    """The shares for the least bound on all relative errors; the equal split meets the first one that is tried."""
+    high = _largest_ratio(tuple(law_at(share) for law_at, share in zip(laws, equal, strict=True)), references)
+    if high is None:
+        return equal
+    low, shares = Fraction(0), equal
+    for _ in range(MAX_BISECTIONS):
+        if high - low <= high / BOUND_PRECISION:
+            break
+        middle = (low + high) / 2
+        needed = [_least_share(law_at, middle * ref, total) for law_at, ref in zip(laws, references, strict=True)]
+        found = [share for share in needed if share is not None]
+        if len(found) == len(needed) and sum(found) <= total:
+            high, shares = middle, found
+        else:
+            low = middle
+    return _scale(shares, total)
+
+
+def _least_share(law_at: LawAt, half_width: Fraction, total: Fraction) -> Fraction | None:
+    """The least ε with at most this half width; None where the total itself does not reach it."""
+    lowest = candidate(LOWEST_DECADE * CANDIDATES_PER_DECADE)
+    if printed_half_width(law_at(total)) > half_width:
+        return None
+    try:
+        return least_epsilon(law_at, half_width)
+    except InputError:
+        return lowest  # every ε reaches it
