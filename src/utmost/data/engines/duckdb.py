@@ -77,6 +77,10 @@ class DuckDbEngine(Engine):
         encoded_text = builtin_function("encode", ("string",), "binary")(text)
         return builtin_function("decode", ("binary",), "string")(encoded_text)
 
+    def trim_blanks(self, text: Any, blanks: str) -> Any:
+        """DuckDB's btrim is called trim."""
+        return builtin_function("trim", ("string", "string"), "string")(text, blanks)
+
     def readable_decimal(self, column: Any, same_type: Any) -> Any:
         """A hugeint reaches past the 38 digits that ibis takes it for, and a conversion could fail: that is NULL."""
         is_hugeint = (same_type.precision, same_type.scale) == HUGEINT_TYPE

@@ -127,6 +127,10 @@ class Engine(ABC):
         name, result_type = self.quotient_function
         return builtin_function(name, ("int64", "int64"), result_type)(number, divisor).cast("int64")
 
+    def trim_blanks(self, text: Any, blanks: str) -> Any:
+        """The text without these characters at its two ends."""
+        return builtin_function("btrim", ("string", "string"), "string")(text, blanks)
+
     def readable_column(self, table: Any, name: str) -> Any:
         """The column, with NULL for what is no value, so that all engines read it alike and none fails on a row.
 
