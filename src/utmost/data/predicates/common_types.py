@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import date, datetime
-from fractions import Fraction
 from typing import Any
 
 from utmost.data.engines import expressions
@@ -60,10 +59,6 @@ def _common_times(values: Sequence[Value], position: int) -> list[Any]:
         problem = "the times are not of one type: one has a time zone, or counts in another unit"
         raise syntax_error(position, problem, "convert one where the table is made")
     return [
-        expressions.time_literal(str(value), dtype) if isinstance(value, datetime) else _expression(value)
+        expressions.time_literal(str(value), dtype) if isinstance(value, datetime) else plain_expression(value)
         for value in values
     ]
-
-
-def _expression(value: Value) -> Any:
-    return None if isinstance(value, CONSTANT | Fraction) else value.expression

@@ -27,17 +27,21 @@ def result_column(value: Value, kind: ColumnKind, position: int) -> Any:
     return value.expression
 
 
+class _Size(int):
+    """How many nodes an expression has; integers among a node's arguments are none of these."""
+
+
 def check_size(column: Any, position: int) -> None:
     """Refuse an expression that is too large once everything that it repeats is written out."""
-    size = column.op().map(lambda _, __, **arguments: 1 + _sum_sizes(arguments.values()))[column.op()]
+    size = column.op().map(lambda _, __, **arguments: _Size(1 + _sum_sizes(arguments.values())))[column.op()]
     if size > MAX_COMPILED_NODES:
         advice = "make a derived column of a part of it"
         raise syntax_error(position, "this expression is too large once it is written out for an engine", advice)
 
 
 def _sum_sizes(arguments: Any) -> int:
-    """The sizes of a node's arguments, which are sizes, tuples of them, or no nodes."""
+    """The sizes of a node's arguments."""
     return sum(
-        _sum_sizes(argument) if isinstance(argument, tuple | list) else argument if type(argument) is int else 0
+        _sum_sizes(argument) if isinstance(argument, tuple | list) else argument if isinstance(argument, _Size) else 0
         for argument in arguments
     )
