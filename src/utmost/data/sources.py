@@ -22,6 +22,7 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
+from utmost.data import derive
 from utmost.data.engines import registry
 from utmost.data.engines.csv_types import KIND_PATTERNS
 from utmost.data.engines.duckdb import unconnected
@@ -39,6 +40,8 @@ ANES96_COLUMNS = ("popul", "TVnews", "selfLR", "ClinLR", "DoleLR", "PID", "age",
 class Source:
     """A location, the table in it, the engine that reads it, and the kinds of a CSV file's columns.
 
+    `derive` has the expressions of derived columns, `missing` the texts of a CSV file's columns that mean NULL.
+
     >>> Source("postgresql://ann:secret@db.example/survey", table="people")
     Source(postgresql://db.example/survey, table='people')
     """
@@ -47,6 +50,8 @@ class Source:
     table: str | None = None
     engine: str | None = None
     columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    derive: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    missing: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def kind(self) -> LocationKind:
@@ -104,8 +109,11 @@ def open_table(source: Source, folder: Path) -> Iterator[Table]:
     """
     engine = source.reader
     _check_options(source)
+    derivations = derive.parse_derivations(source.derive)
     with _locate(source, folder) as location, engine.open(location) as opened:
-        yield Table(opened.connection, opened.rows, None, opened.guessed_columns, opened.texts, opened.database)
+        rows = derive.add_columns(opened.rows, derivations, engine)
+        table = Table(opened.connection, rows, None, opened.guessed_columns, opened.texts, opened.database)
+        yield table.with_bases(derive.base_columns(derivations))
 
 
 def list_tables(source: Source, folder: Path) -> list[str]:
@@ -136,7 +144,7 @@ def source_files(source: Source, folder: Path) -> list[Path]:
 
 def _check_options(source: Source) -> None:
     """See that table and columns go with the location."""
-    if source.columns and source.kind.has_types:
+    if (source.columns or source.missing) and source.kind.has_types:
         raise InputError(
             f"columns must be left out for {source.name!r}: only a CSV file has no types of its own", "columns"
         )
@@ -151,7 +159,7 @@ def _locate(source: Source, folder: Path) -> Iterator[Location]:
     with source_path(source, folder) as path:
         if source.kind.is_file:
             _check_path(path, source)
-        yield Location(source.kind, source.location, path, source.table, columns)
+        yield Location(source.kind, source.location, path, source.table, columns, source.missing)
 
 
 def _check_path(path: Path, source: Source) -> None:

@@ -207,7 +207,7 @@ class PreparedRelease:
         return Release(
             title=plan.title,
             library=f"utmost {__version__}",
-            source=DataOrigin(self.table.engine, plan.source.name, plan.fingerprint),
+            source=DataOrigin(self.table.engine, plan.source.name, plan.fingerprint, dict(plan.source.derive)),
             unit=setting.unit,
             neighbours=setting.neighbours,
             units=setting.units,
@@ -342,7 +342,7 @@ def _guessed_kinds(plan: Plan, table: Table, dry_run: bool) -> dict[str, str]:
         raise InputError(
             "columns must be declared for a CSV file, or one row could decide what all others mean",
             "columns",
-            f"write {plan_writer.column_kinds({**plan.source.columns, **guesses})} in [source]",
+            f"write {plan_writer.column_kinds({**(plan_writer.source_columns(plan.source) or {}), **guesses})} in [source]",
         )
     return guesses
 

@@ -14,6 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from utmost.data.derive import parse_derivations
 from utmost.data.selection import NeighbourRelation, Partition, PrivacyUnit
 from utmost.data.sources import Source
 from utmost.errors import InputError
@@ -28,6 +29,7 @@ from utmost.queries.query import Query
 MAX_PLAN_BYTES = 1 << 20  # bytes of a plan
 MAX_QUERIES = 1000
 MAX_NAME_CHARS = 100
+MAX_MARKERS = 100  # texts of a column that mean NULL
 DEFAULT_LEDGER = "ledger.sqlite"
 
 
@@ -116,7 +118,7 @@ def plan_from_mapping(content: Mapping[str, Any], folder: Path | None = None) ->
         budget=top.text("budget"),
         ledger=top.text("ledger", DEFAULT_LEDGER),
         output=None if output is None else base_folder / output,
-        **_parse_source(top.table("source")),
+        **_parse_source(top.table("source"), top.table("derive", {})),
         unit=_parse_unit(top.table("unit", {})),
         part=_parse_part(top.table("part", None)),
         queries=_parse_queries(top.tables("query")),
@@ -135,13 +137,53 @@ def _parse_neighbours(word: str) -> NeighbourRelation:
         ) from None
 
 
-def _parse_source(fields: Fields) -> dict[str, Any]:
+def _parse_source(fields: Fields, derive_fields: Fields) -> dict[str, Any]:
     location, table, engine = fields.text("location", ""), fields.text("table", None), fields.text("engine", None)
-    column_fields = fields.table("columns", {})
-    columns = {column: column_fields.text(column) for column in column_fields.columns()}
+    columns, missing = _parse_columns(fields)
     fingerprint = fields.text("fingerprint", None)
     fields.finish()
-    return {"source": Source(location, table, engine, columns), "fingerprint": fingerprint}
+    derive = {name: derive_fields.text(name) for name in derive_fields.columns()}
+    parse_derivations(derive)
+    return {"source": Source(location, table, engine, columns, derive, missing), "fingerprint": fingerprint}
+
+
+def _parse_columns(fields: Fields) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
+    """The kinds of columns, and the texts that mean that a value is missing.
+
+    A column is `name = "kind"`, or `name = { kind = …, missing = [...] }`, or a table with its name in a list.
+    """
+    columns: dict[str, str] = {}
+    missing: dict[str, tuple[str, ...]] = {}
+    for name, column_fields in _column_tables(fields).items():
+        if isinstance(column_fields, str):
+            columns[name] = column_fields
+            continue
+        columns[name] = column_fields.text("kind")
+        missing |= _parse_markers(name, column_fields)
+        column_fields.finish()
+    return columns, missing
+
+
+def _column_tables(fields: Fields) -> dict[str, str | Fields]:
+    """What `columns` says of each column: a kind, or a table."""
+    if isinstance(fields.raw("columns", {}), list):
+        tables = fields.tables("columns")
+        names = [table.text("column") for table in tables]
+        if len(set(names)) < len(names):
+            raise fields.error("columns", "must name each column once")
+        return dict(zip(names, tables, strict=True))
+    table = fields.table("columns", {})
+    return {
+        name: table.table(name) if isinstance(table.raw(name), dict) else table.text(name) for name in table.columns()
+    }
+
+
+def _parse_markers(name: str, fields: Fields) -> dict[str, tuple[str, ...]]:
+    """The texts that mean that a value of a column is missing, if there are any."""
+    markers = fields.items("missing") if fields.raw("missing", None) is not None else []
+    if not all(isinstance(marker, str) for marker in markers) or len(markers) > MAX_MARKERS:
+        raise fields.error("missing", f"must be a list of at most {MAX_MARKERS} texts", 'write ["NA", "."]')
+    return {name: tuple(markers)} if markers else {}
 
 
 def _parse_unit(fields: Fields) -> PrivacyUnit:
@@ -224,7 +266,7 @@ def plan_digest(plan: Plan) -> str:
     """A fingerprint of everything that decides what is asked of which data; the same plan has the same one."""
     source, unit, part = plan.source, plan.unit, plan.part
     location = str(plan.folder / source.location)
-    content = {
+    content: dict[str, Any] = {
         "source": [location, source.table, source.engine, dict(source.columns)],
         "neighbours": str(plan.neighbours),
         "unit": [unit.column, unit.rows, unit.groups],
@@ -240,6 +282,10 @@ def plan_digest(plan: Plan) -> str:
             for query_spec in plan.queries
         ],
     }
+    if source.derive:
+        content["derive"] = dict(source.derive)
+    if source.missing:
+        content["missing"] = {name: list(markers) for name, markers in source.missing.items()}
     return hashlib.sha256(json.dumps(content, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 

@@ -46,6 +46,7 @@ def release_content(release: Release) -> dict[str, Any]:
             "name": release.source.name,
             "fingerprint": release.source.fingerprint,
         },
+        **({"derive": dict(release.source.derive)} if release.source.derive else {}),
         "unit": {"column": unit.column, "rows": unit.rows, "groups": unit.groups, "words": str(unit)},
         "neighbours": str(release.neighbours),
         "units": release.units,
@@ -84,7 +85,7 @@ def error_content(error: ErrorLaw) -> dict[str, Any]:
 
 
 MAX_ERROR = 10**300
-TOP_KEYS = ("title", "library", "source", "unit", "neighbours", "units", "part", "guarantee", "ledger", "queries")
+TOP_KEYS = ("title", "library", "source", "derive", "unit", "neighbours", "units", "part", "guarantee", "ledger", "queries")
 
 
 def decode_release(top: Fields) -> Release:
@@ -100,7 +101,9 @@ def decode_release(top: Fields) -> Release:
     release = Release(
         title=_optional_text(top, "title"),
         library=top.text("library"),
-        source=DataOrigin(source.text("engine"), source.text("name"), _optional_text(source, "fingerprint")),
+        source=DataOrigin(
+            source.text("engine"), source.text("name"), _optional_text(source, "fingerprint"), _read_derive(top)
+        ),
         unit=setting.unit,
         neighbours=setting.neighbours,
         units=setting.units,
@@ -115,6 +118,12 @@ def decode_release(top: Fields) -> Release:
     if not release.answers or len({answer.name for answer in release}) < len(release):
         raise InputError("queries must be at least one, each of its own name", "queries", context="release")
     return release_model.with_computed_guarantee(release, setting)
+
+
+def _read_derive(top: Fields) -> dict[str, str]:
+    """The expressions of the columns that the plan made."""
+    fields = top.table("derive", {})
+    return {name: fields.text(name) for name in fields.columns()}
 
 
 def _query_tables(top: Fields) -> list[Fields]:
@@ -222,7 +231,7 @@ def release_schema() -> dict[str, Any]:
 
 
 def _top_schema() -> dict[str, Any]:
-    return schema_object(
+    schema = schema_object(
         schema={"const": SCHEMA},
         title=OPTIONAL_TEXT,
         library=TEXT,
@@ -235,6 +244,8 @@ def _top_schema() -> dict[str, Any]:
         ledger=schema_object(budget=TEXT, entry={"type": "integer"}, spent=EXACT_SCHEMA, left=EXACT_SCHEMA),
         queries={"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/query"}},
     )
+    schema["properties"]["derive"] = {"type": "object", "additionalProperties": TEXT}
+    return schema
 
 
 def _exact_schema() -> dict[str, Any]:

@@ -89,11 +89,15 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class DataOrigin:
-    """Where the data came from: the engine, and the name of the table or file, without its path or password."""
+    """Where the data came from: the engine, and the name of the table or file, without its path or password.
+
+    `derive` has the expressions of the columns that the plan made.
+    """
 
     engine: str
     name: str
     fingerprint: str | None = None
+    derive: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,12 +18,13 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from utmost.data.engines.engine import Connection
+from utmost.data.engines.expressions import text_literal
 from utmost.data.engines.schema import ColumnKind, format_names, separator_advice, suggestion
 from utmost.errors import DataError, InputError
 
@@ -60,10 +61,11 @@ TESTS_PER_SCAN = 20  # columns that are tested in one aggregate
 
 @dataclass(frozen=True, slots=True)
 class CsvLayout:
-    """The names of a CSV file's columns, and the kinds that were declared."""
+    """The names of a CSV file's columns, the kinds that were declared, and the texts that mean NULL."""
 
     names: tuple[str, ...]
     declared: Mapping[str, ColumnKind]
+    missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def guessed_columns(self) -> frozenset[str]:
@@ -71,7 +73,9 @@ class CsvLayout:
         return frozenset(self.names) - frozenset(self.declared)
 
 
-def read_layout(path: Path, columns: Mapping[str, str]) -> CsvLayout:
+def read_layout(
+    path: Path, columns: Mapping[str, str], missing: Mapping[str, tuple[str, ...]] | None = None
+) -> CsvLayout:
     """The first line of the file, and the declared kinds of its columns."""
     names = _read_header(path)
     lower = [name.lower() for name in names]
@@ -92,7 +96,7 @@ def read_layout(path: Path, columns: Mapping[str, str]) -> CsvLayout:
             raise InputError(
                 f"columns must be integer, number, text, truth, date or time, got {kind!r} for {name}", "columns"
             )
-    return CsvLayout(names, {name: ColumnKind(kind) for name, kind in columns.items()})
+    return CsvLayout(names, {name: ColumnKind(kind) for name, kind in columns.items()}, missing or {})
 
 
 def _read_header(path: Path) -> tuple[str, ...]:
@@ -135,6 +139,21 @@ def _suggest_kind(texts: set[str]) -> ColumnKind:
 def _fit_int64(texts: set[str]) -> bool:
     """Do whole numbers fit in 64 bits."""
     return all(len(text.strip()) < 19 for text in texts)
+
+
+def mask_missing(raw: Any, layout: CsvLayout) -> Any:
+    """The texts of the file, with NULL for those that mean that a value is missing; blanks at the ends do not count."""
+    import ibis
+
+    masked = {
+        name: ibis.cases(
+            (raw[name].strip().isin([text_literal(marker.strip()) for marker in markers]), ibis.null("string")),
+            else_=raw[name],
+        )
+        for name, markers in layout.missing.items()
+        if markers
+    }
+    return raw.mutate(**masked) if masked else raw
 
 
 def typed_columns(raw: Any, layout: CsvLayout, connection: Connection) -> Any:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from utmost.data.engines.csv_scan import MAX_LINE_BYTES, count_rows
-from utmost.data.engines.csv_types import CsvLayout, check_row_count, read_layout, typed_columns
+from utmost.data.engines.csv_types import CsvLayout, check_row_count, mask_missing, read_layout, typed_columns
 from utmost.data.engines.engine import (
     CSV,
     PARQUET,
@@ -55,7 +55,7 @@ class DuckDbEngine(Engine):
     def open(self, location: Location) -> AbstractContextManager[OpenedTable]:
         """The table of a file."""
         if location.kind is CSV:
-            return _open_csv(location.path, read_layout(location.path, location.columns), count_rows(location.path))
+            return _open_csv(location.path, read_layout(location.path, location.columns, location.missing), count_rows(location.path))
         if location.kind is PARQUET:
             return _open_parquet(location.path)
         return _open_database(location.path, location.table)
@@ -120,6 +120,7 @@ def _open_csv(path: Path, layout: CsvLayout, rows: int) -> Iterator[OpenedTable]
         session = connection.backend.con
         run_guarded(lambda: _read_csv(session, path, layout).create_view("texts"), message)
         texts = run_guarded(lambda: _describe_table(connection, MEMORY, "main", "texts"), message)
+        texts = mask_missing(texts, layout)
         typed_table = typed_columns(texts, layout, connection)
         run_guarded(lambda: session.execute(f"CREATE TABLE data AS {connection.sql(typed_table)}"), message)
         table = run_guarded(lambda: _describe_table(connection, MEMORY, "main", "data"), message)

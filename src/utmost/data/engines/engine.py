@@ -11,7 +11,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -55,13 +55,17 @@ PARQUET = LocationKind(
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A table to be opened: the text of its location, its file if it is one, its name, declared kinds of columns."""
+    """A table to be opened: the text of its location, its file if it is one, its name, declared kinds of columns.
+
+    `missing` are texts of a CSV file that mean NULL, by column.
+    """
 
     kind: LocationKind
     text: str
     path: Path
     table: str | None
     columns: Mapping[str, str]
+    missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
