@@ -110,4 +110,3 @@ def test_a_derived_column_that_names_persons_is_refused_before_the_charge(folder
     text = PLAN.replace("[derive]", '[unit]\ncolumn = "decade"\nrows = 1\n[derive]')
     with pytest.raises(InputError, match="unit must be by a column of the table itself"):
         execute.release(parse_plan(text, folder))
-

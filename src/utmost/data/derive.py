@@ -6,7 +6,7 @@ is 1-stable in rows, and every sensitivity stays what it is. A derived column ma
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -53,13 +53,24 @@ def check_new_name(name: str, columns: Any, field: str) -> None:
         raise InputError(problem, field, "rename it")
 
 
-def base_columns(derivations: Mapping[str, Predicate]) -> dict[str, frozenset[str]]:
-    """The columns of the table that each derived column depends on.
+def needed_columns(derivations: Mapping[str, Predicate], columns: Collection[str]) -> dict[str, Predicate]:
+    """Those derived columns that some columns are, or depend on, in the same order."""
+    needed, size = set(columns), -1
+    while size < len(needed):
+        size = len(needed)
+        needed |= {column for name in needed & derivations.keys() for column in derivations[name].columns}
+    return {name: expression for name, expression in derivations.items() if name in needed}
+
+
+def base_columns(
+    derivations: Mapping[str, Predicate], known_bases: Mapping[str, frozenset[str]] | None = None
+) -> dict[str, frozenset[str]]:
+    """The columns of the table that each derived column depends on, given those of other new columns.
 
     >>> sorted(base_columns(parse_derivations({"a": "b + 1", "b": "x + y"}))["a"])
     ['x', 'y']
     """
-    bases: dict[str, frozenset[str]] = {}
+    bases: dict[str, frozenset[str]] = dict(known_bases or {})
     for name, expression in derivations.items():
         bases[name] = frozenset().union(*(bases.get(column, {column}) for column in expression.columns))
     return bases

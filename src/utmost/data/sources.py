@@ -13,7 +13,7 @@ while a plan is written.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.resources import as_file, files
@@ -28,6 +28,8 @@ from utmost.data.engines.csv_types import KIND_PATTERNS
 from utmost.data.engines.duckdb import unconnected
 from utmost.data.engines.engine import CSV, Engine, Location, LocationKind
 from utmost.data.engines.schema import ColumnKind
+from utmost.data.lookup import Lookup, PublicRows, join_lookup, read_lookup
+from utmost.data.predicates import Predicate
 from utmost.data.selection import PrivacyUnit
 from utmost.data.table import Table
 from utmost.errors import InputError
@@ -40,7 +42,8 @@ ANES96_COLUMNS = ("popul", "TVnews", "selfLR", "ClinLR", "DoleLR", "PID", "age",
 class Source:
     """A location, the table in it, the engine that reads it, and the kinds of a CSV file's columns.
 
-    `derive` has the expressions of derived columns, `missing` the texts of a CSV file's columns that mean NULL.
+    `derive` has the expressions of derived columns, `missing` the texts of a CSV file's columns that mean NULL,
+    `lookups` the public tables that columns are taken from.
 
     >>> Source("postgresql://ann:secret@db.example/survey", table="people")
     Source(postgresql://db.example/survey, table='people')
@@ -52,6 +55,7 @@ class Source:
     columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     derive: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     missing: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    lookups: tuple[Lookup, ...] = ()
 
     @property
     def kind(self) -> LocationKind:
@@ -110,10 +114,33 @@ def open_table(source: Source, folder: Path) -> Iterator[Table]:
     engine = source.reader
     _check_options(source)
     derivations = derive.parse_derivations(source.derive)
+    public_tables = [read_lookup(lookup, folder) for lookup in source.lookups]
     with _locate(source, folder) as location, engine.open(location) as opened:
-        rows = derive.add_columns(opened.rows, derivations, engine)
+        rows, bases = _add_columns(
+            opened.rows, derivations, list(zip(source.lookups, public_tables, strict=True)), engine
+        )
         table = Table(opened.connection, rows, None, opened.guessed_columns, opened.texts, opened.database)
-        yield table.with_bases(derive.base_columns(derivations))
+        yield table.with_bases(bases)
+
+
+def _add_columns(
+    rows: Any, derivations: Mapping[str, Predicate], lookups: Sequence[tuple[Lookup, PublicRows]], engine: Engine
+) -> tuple[Any, dict[str, frozenset[str]]]:
+    """The table with its new columns, and the columns of the source that each depends on.
+
+    Before each lookup come the derived columns that its key needs; after all of them, the others.
+    """
+    bases: dict[str, frozenset[str]] = {}
+    pending = dict(derivations)
+    for lookup, public_rows in lookups:
+        needed = derive.needed_columns(pending, lookup.on)
+        rows = derive.add_columns(rows, needed, engine)
+        bases |= derive.base_columns(needed, bases)
+        pending = {name: expression for name, expression in pending.items() if name not in needed}
+        rows = join_lookup(rows, lookup, public_rows, engine)
+        key_bases = frozenset().union(*(bases.get(column, {column}) for column in lookup.on))
+        bases |= dict.fromkeys(lookup.take.values(), key_bases)
+    return derive.add_columns(rows, pending, engine), bases | derive.base_columns(pending, bases)
 
 
 def list_tables(source: Source, folder: Path) -> list[str]:

@@ -24,7 +24,7 @@ from utmost.exact.input_text import file_error_reason
 from utmost.notebook import report_html
 from utmost.publish import output_files, plan_writer, plans, release_file
 from utmost.publish.plans import Plan, QuerySpec
-from utmost.publish.release_model import Answer, DataOrigin, LedgerEntry, Release
+from utmost.publish.release_model import Answer, DataOrigin, LedgerEntry, LookupOrigin, Release
 from utmost.queries.answer_error import answer_error
 from utmost.queries.answer_mechanisms.mechanism import ErrorLaw
 from utmost.queries.keys import key_to_text
@@ -207,7 +207,7 @@ class PreparedRelease:
         return Release(
             title=plan.title,
             library=f"utmost {__version__}",
-            source=DataOrigin(self.table.engine, plan.source.name, plan.fingerprint, dict(plan.source.derive)),
+            source=_data_origin(plan, self.table),
             unit=setting.unit,
             neighbours=setting.neighbours,
             units=setting.units,
@@ -217,6 +217,15 @@ class PreparedRelease:
             entry=LedgerEntry(self.release_cost.budget, 0, Fraction(0), Fraction(0)),
             answers=tuple(prepared_answer.frame for prepared_answer in prepared_answers),
         )
+
+
+def _data_origin(plan: Plan, table: Table) -> DataOrigin:
+    source = plan.source
+    lookups = tuple(
+        LookupOrigin(lookup.name, dict(lookup.on), dict(lookup.take), lookup.fingerprint(plan.folder))
+        for lookup in source.lookups
+    )
+    return DataOrigin(table.engine, source.name, plan.fingerprint, dict(source.derive), lookups)
 
 
 def release(plan: PlanSource, progress: Progress | None = None) -> Release:

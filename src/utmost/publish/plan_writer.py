@@ -12,6 +12,7 @@ from datetime import date
 from fractions import Fraction
 from typing import Any
 
+from utmost.data.lookup import Lookup
 from utmost.data.selection import Key
 from utmost.data.sources import Source
 from utmost.publish.plans import DEFAULT_LEDGER, Plan, QuerySpec
@@ -53,6 +54,7 @@ def write_plan(plan: Plan) -> str:
         _toml_table("", top_level),
         _toml_table("[source]", {**location, "columns": source_columns(source), "fingerprint": plan.fingerprint}),
         _toml_table("[derive]", {_toml_key(name): text for name, text in source.derive.items()}),
+        *(_toml_table("[[lookup]]", _lookup_entries(lookup)) for lookup in source.lookups),
         _toml_table("[unit]", {"column": unit.column, "rows": unit.rows, "groups": unit.groups}),
         _toml_table("[part]", {} if part is None else {"column": part.column, "equals": part.equals}),
         *(_toml_table("[[query]]", _query_entries(query_spec)) for query_spec in plan.queries),
@@ -60,7 +62,12 @@ def write_plan(plan: Plan) -> str:
     return "\n".join(section for section in sections if section)
 
 
-def source_columns(source: Source) -> dict[str, Any] | None:
+def _lookup_entries(lookup: Lookup) -> dict[str, Any]:
+    entries = {"location": lookup.location, "on": dict(lookup.on), "take": dict(lookup.take)}
+    return {**entries, "columns": source_columns(lookup)}
+
+
+def source_columns(source: Source | Lookup) -> dict[str, Any] | None:
     """The columns of a source as a plan has them: kinds, and tables where texts mean that a value is missing."""
     missing = source.missing
     return {

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from utmost.data.derive import parse_derivations
+from utmost.data.lookup import Lookup
 from utmost.data.selection import NeighbourRelation, Partition, PrivacyUnit
 from utmost.data.sources import Source
 from utmost.errors import InputError
@@ -29,6 +30,7 @@ from utmost.queries.query import Query
 MAX_PLAN_BYTES = 1 << 20  # bytes of a plan
 MAX_QUERIES = 1000
 MAX_NAME_CHARS = 100
+MAX_LOOKUPS = 20
 MAX_MARKERS = 100  # texts of a column that mean NULL
 DEFAULT_LEDGER = "ledger.sqlite"
 
@@ -118,7 +120,7 @@ def plan_from_mapping(content: Mapping[str, Any], folder: Path | None = None) ->
         budget=top.text("budget"),
         ledger=top.text("ledger", DEFAULT_LEDGER),
         output=None if output is None else base_folder / output,
-        **_parse_source(top.table("source"), top.table("derive", {})),
+        **_parse_source(top.table("source"), top.table("derive", {}), _lookup_tables(top)),
         unit=_parse_unit(top.table("unit", {})),
         part=_parse_part(top.table("part", None)),
         queries=_parse_queries(top.tables("query")),
@@ -137,14 +139,43 @@ def _parse_neighbours(word: str) -> NeighbourRelation:
         ) from None
 
 
-def _parse_source(fields: Fields, derive_fields: Fields) -> dict[str, Any]:
+def _lookup_tables(top: Fields) -> list[Fields]:
+    tables = top.tables("lookup") if top.raw("lookup", None) is not None else []
+    if len(tables) > MAX_LOOKUPS:
+        raise InputError(f"plan must have at most {MAX_LOOKUPS} lookups, got {len(tables)}", "lookup")
+    return tables
+
+
+def _parse_lookup(fields: Fields) -> Lookup:
+    location, on_fields = fields.text("location"), fields.table("on")
+    on = {column: on_fields.text(column) for column in on_fields.columns()}
+    columns, missing = _parse_columns(fields)
+    lookup = Lookup(location, on, _parse_take(fields), columns, missing)
+    fields.finish()
+    return lookup
+
+
+def _parse_take(fields: Fields) -> dict[str, str]:
+    """Columns of a public table and their new names: a table, or a list where they keep their names."""
+    if isinstance(fields.raw("take"), dict):
+        names = fields.table("take")
+        return {column: names.text(column) for column in names.columns()}
+    columns = fields.items("take")
+    if not all(isinstance(column, str) for column in columns) or len(set(columns)) < len(columns):
+        raise fields.error("take", "must be a list of different texts, or a table", 'write ["tz"] or { tz = "zone" }')
+    return {column: column for column in columns}
+
+
+def _parse_source(fields: Fields, derive_fields: Fields, lookup_tables: list[Fields]) -> dict[str, Any]:
     location, table, engine = fields.text("location", ""), fields.text("table", None), fields.text("engine", None)
     columns, missing = _parse_columns(fields)
     fingerprint = fields.text("fingerprint", None)
     fields.finish()
     derive = {name: derive_fields.text(name) for name in derive_fields.columns()}
     parse_derivations(derive)
-    return {"source": Source(location, table, engine, columns, derive, missing), "fingerprint": fingerprint}
+    lookups = tuple(_parse_lookup(lookup_fields) for lookup_fields in lookup_tables)
+    source = Source(location, table, engine, columns, derive, missing, lookups)
+    return {"source": source, "fingerprint": fingerprint}
 
 
 def _parse_columns(fields: Fields) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
@@ -286,6 +317,17 @@ def plan_digest(plan: Plan) -> str:
         content["derive"] = dict(source.derive)
     if source.missing:
         content["missing"] = {name: list(markers) for name, markers in source.missing.items()}
+    if source.lookups:
+        content["lookups"] = [
+            [
+                lookup.fingerprint(plan.folder),
+                list(lookup.on.items()),
+                list(lookup.take.items()),
+                dict(lookup.columns),
+                {name: list(markers) for name, markers in lookup.missing.items()},
+            ]
+            for lookup in source.lookups
+        ]
     return hashlib.sha256(json.dumps(content, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 

@@ -12,6 +12,7 @@ import errno
 import json
 import os
 import threading
+from collections.abc import Sequence
 from contextlib import suppress
 from fractions import Fraction
 from itertools import count
@@ -24,7 +25,7 @@ from utmost.errors import InputError
 from utmost.exact.files import check_no_named_pipe
 from utmost.exact.input_text import Fields, check_plain_text, file_error_reason
 from utmost.publish import plans, release_model
-from utmost.publish.release_model import SCHEMA, Answer, DataOrigin, LedgerEntry, Release, Statement
+from utmost.publish.release_model import SCHEMA, Answer, DataOrigin, LedgerEntry, LookupOrigin, Release, Statement
 from utmost.queries import registry
 from utmost.queries.answer_mechanisms.mechanism import EXACT_SCHEMA, ErrorLaw, schema_object
 from utmost.queries.answer_mechanisms.registry import mechanism_schemas, parse_mechanism
@@ -45,6 +46,7 @@ def release_content(release: Release) -> dict[str, Any]:
             "engine": release.source.engine,
             "name": release.source.name,
             "fingerprint": release.source.fingerprint,
+            **_lookups_content(release.source.lookups),
         },
         **({"derive": dict(release.source.derive)} if release.source.derive else {}),
         "unit": {"column": unit.column, "rows": unit.rows, "groups": unit.groups, "words": str(unit)},
@@ -55,6 +57,15 @@ def release_content(release: Release) -> dict[str, Any]:
         "ledger": {"budget": entry.budget, "entry": entry.number, "spent": str(entry.spent), "left": str(entry.left)},
         "queries": [_answer_content(answer) for answer in release],
     }
+
+
+def _lookups_content(lookups: Sequence[LookupOrigin]) -> dict[str, Any]:
+    """The public tables of a source, where it has any."""
+    entries = [
+        {"name": lookup.name, "on": dict(lookup.on), "take": dict(lookup.take), "fingerprint": lookup.fingerprint}
+        for lookup in lookups
+    ]
+    return {"lookups": entries} if entries else {}
 
 
 def part_content(part: Partition | None) -> dict[str, Any] | None:
@@ -85,7 +96,19 @@ def error_content(error: ErrorLaw) -> dict[str, Any]:
 
 
 MAX_ERROR = 10**300
-TOP_KEYS = ("title", "library", "source", "derive", "unit", "neighbours", "units", "part", "guarantee", "ledger", "queries")
+TOP_KEYS = (
+    "title",
+    "library",
+    "source",
+    "derive",
+    "unit",
+    "neighbours",
+    "units",
+    "part",
+    "guarantee",
+    "ledger",
+    "queries",
+)
 
 
 def decode_release(top: Fields) -> Release:
@@ -102,7 +125,11 @@ def decode_release(top: Fields) -> Release:
         title=_optional_text(top, "title"),
         library=top.text("library"),
         source=DataOrigin(
-            source.text("engine"), source.text("name"), _optional_text(source, "fingerprint"), _read_derive(top)
+            source.text("engine"),
+            source.text("name"),
+            _optional_text(source, "fingerprint"),
+            _read_texts(top, "derive"),
+            _read_lookups(source),
         ),
         unit=setting.unit,
         neighbours=setting.neighbours,
@@ -120,10 +147,20 @@ def decode_release(top: Fields) -> Release:
     return release_model.with_computed_guarantee(release, setting)
 
 
-def _read_derive(top: Fields) -> dict[str, str]:
-    """The expressions of the columns that the plan made."""
-    fields = top.table("derive", {})
-    return {name: fields.text(name) for name in fields.columns()}
+def _read_texts(fields: Fields, key: str) -> dict[str, str]:
+    """A table of texts, which may be left out."""
+    texts = fields.table(key, {})
+    return {name: texts.text(name) for name in texts.columns()}
+
+
+def _read_lookups(source: Fields) -> tuple[LookupOrigin, ...]:
+    """The public tables of a source."""
+    lookups = []
+    for fields in source.tables("lookups") if source.raw("lookups", None) is not None else []:
+        texts = (_read_texts(fields, "on"), _read_texts(fields, "take"))
+        lookups.append(LookupOrigin(fields.text("name"), *texts, fields.text("fingerprint")))
+        fields.finish()
+    return tuple(lookups)
 
 
 def _query_tables(top: Fields) -> list[Fields]:
@@ -244,7 +281,10 @@ def _top_schema() -> dict[str, Any]:
         ledger=schema_object(budget=TEXT, entry={"type": "integer"}, spent=EXACT_SCHEMA, left=EXACT_SCHEMA),
         queries={"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/query"}},
     )
-    schema["properties"]["derive"] = {"type": "object", "additionalProperties": TEXT}
+    texts = {"type": "object", "additionalProperties": TEXT}
+    lookup = schema_object(name=TEXT, on=texts, take=texts, fingerprint=TEXT)
+    schema["properties"]["derive"] = texts
+    schema["properties"]["source"]["properties"]["lookups"] = {"type": "array", "items": lookup}
     return schema
 
 

@@ -55,7 +55,9 @@ class DuckDbEngine(Engine):
     def open(self, location: Location) -> AbstractContextManager[OpenedTable]:
         """The table of a file."""
         if location.kind is CSV:
-            return _open_csv(location.path, read_layout(location.path, location.columns, location.missing), count_rows(location.path))
+            return _open_csv(
+                location.path, read_layout(location.path, location.columns, location.missing), count_rows(location.path)
+            )
         if location.kind is PARQUET:
             return _open_parquet(location.path)
         return _open_database(location.path, location.table)

@@ -77,7 +77,9 @@ class SparkEngine(Engine):
     def open(self, location: Location) -> AbstractContextManager[OpenedTable]:
         """The table of a file, or of the catalogue."""
         if location.kind is CSV:
-            return _open_csv(location.path, read_layout(location.path, location.columns, location.missing), count_rows(location.path))
+            return _open_csv(
+                location.path, read_layout(location.path, location.columns, location.missing), count_rows(location.path)
+            )
         return _open_parquet(location.path) if location.kind is PARQUET else _open_catalogue(location.table)
 
     def identify_database(self, fingerprint: str | None, database: str | None) -> SourceIdentity:

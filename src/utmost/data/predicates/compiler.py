@@ -106,6 +106,7 @@ def _check_kinds(predicate: Predicate, table: Table, kinds: Mapping[str, ColumnK
                 f"kinds must be those of the table's columns, got {kinds[name]} for {quote_text(name)}", "kinds"
             )
 
+
 def _compile_truth(node: Node, read: ColumnReader) -> Any:
     """True, false or NULL: a node of kind truth, by SQL's three-valued logic."""
     import ibis

@@ -160,7 +160,9 @@ def _align_to_divisor(value: Value, divisor: Value, position: int) -> tuple[Inte
     """A value and a constant as whole numbers of one unit, the value in 64 bits, or NULL where it does not fit them."""
     number, constant = align_all([value, divisor], position)
     if constant.high > INT64_RANGE[1]:
-        raise syntax_error(position, "the constant does not fit 64 bits in the unit of the column", "take a smaller one")
+        raise syntax_error(
+            position, "the constant does not fit 64 bits in the unit of the column", "take a smaller one"
+        )
     return to_int64(IntegerValue(number.expression, number.low, number.high, number.scale), position), constant.high
 
 

@@ -126,14 +126,10 @@ _ALL = [
     _moment_part("month(d)", "the month, from 1 to 12", function_values.month),
     _moment_part("day(d)", "the day of the month, from 1 to 31", function_values.day),
     _moment_part("weekday(d)", "the day of the week: 1 is Monday, 7 is Sunday", function_values.weekday),
-    _moment_part(
-        "hour(t)", "the hour of a time, from 0 to 23", function_values.hour, frozenset([ColumnKind.TIME])
-    ),
+    _moment_part("hour(t)", "the hour of a time, from 0 to 23", function_values.hour, frozenset([ColumnKind.TIME])),
     _text_function("lower(s)", "the text with a to z for A to Z; other letters stay", function_values.lower),
     _text_function("upper(s)", "the text with A to Z for a to z; other letters stay", function_values.upper),
-    _text_function(
-        "trim(s)", "the text without blanks, tabs and line ends at its two ends", function_values.trim
-    ),
+    _text_function("trim(s)", "the text without blanks, tabs and line ends at its two ends", function_values.trim),
     Function(
         "prefix(s, n)",
         "the first n characters, with a constant n > 0",

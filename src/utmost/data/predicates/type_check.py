@@ -66,7 +66,9 @@ def kind_of_node(node: Node, kinds: Mapping[str, ColumnKind]) -> ColumnKind:
         case Arithmetic(sign, left, right):
             return _arithmetic_kind(node, sign, (left, right), kinds)
         case Call(name, arguments):
-            return _call_kind(node, FUNCTIONS[name], [(argument, kind_of_node(argument, kinds)) for argument in arguments])
+            return _call_kind(
+                node, FUNCTIONS[name], [(argument, kind_of_node(argument, kinds)) for argument in arguments]
+            )
         case Case(conditions):
             _check_truths("when", conditions, kinds)
             sides = [(result, kind_of_node(result, kinds)) for result in node.results]
