@@ -348,10 +348,11 @@ def _guessed_kinds(plan: Plan, table: Table, dry_run: bool) -> dict[str, str]:
         columns = query_spec.query.used_columns(plan.unit, plan.part)
         guesses |= {name: str(kind) for name, kind in table.guesses(columns).items()}
     if guesses and not dry_run:
+        kinds = {**(plan_writer.source_columns(plan.source) or {}), **guesses}
         raise InputError(
             "columns must be declared for a CSV file, or one row could decide what all others mean",
             "columns",
-            f"write {plan_writer.column_kinds({**(plan_writer.source_columns(plan.source) or {}), **guesses})} in [source]",
+            f"write {plan_writer.column_kinds(kinds)} in [source]",
         )
     return guesses
 

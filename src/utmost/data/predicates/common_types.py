@@ -30,7 +30,7 @@ def common_type(values: Sequence[Value], position: int) -> Choice:
     """
     if any(isinstance(value, FloatValue) for value in values):
         return [to_float(value, position) for value in values], FloatValue
-    if any(isinstance(value, TimeValue) or isinstance(value, datetime) for value in values):
+    if any(isinstance(value, TimeValue | datetime) for value in values):
         return _common_times(values, position), TimeValue
     if any(isinstance(value, PlainValue | str | bool | date) for value in values):
         return [plain_expression(value) for value in values], PlainValue

@@ -1,7 +1,7 @@
 """The grammar of predicates, by operator precedence.
 
-From loose to tight: or, and, not, comparisons (also in, between, is null; no chains), + and -, * and //, unary minus. An
-expression that nests deeper than MAX_PREDICATE_NESTING is refused before Python's own stack, or an engine's, could
+From loose to tight: or, and, not, comparisons (also in, between, is null; no chains), + and -, * and //, unary minus.
+An expression that nests deeper than MAX_PREDICATE_NESTING is refused before Python's own stack, or an engine's, could
 object. A chain of + - * // nests once for each sign; and, or and the items of in do not nest. The words of case, div
 and the names of functions are words by their place alone: columns may be called like them.
 """
@@ -186,7 +186,7 @@ class _Parser:
         return self.atom(self.advance())
 
     def arithmetic(self, tree: Node, min_precedence: int) -> Node:
-        """`tree` with the signs + - * // that follow, from the left, and then, if that is tight enough, one comparison."""
+        """`tree` with the signs + - * // that follow, from the left, and then, if tight enough, one comparison."""
         while min_precedence <= (precedence := PRECEDENCES.get(self.operator, -1)):
             sign, token = self.operator, self.advance()
             self.descend(token.position)

@@ -9,8 +9,8 @@ from fractions import Fraction
 from typing import assert_never
 
 from utmost.data.engines.schema import ColumnKind, separator_advice
-from utmost.data.predicates.parser import DATE, TIME, Predicate
 from utmost.data.predicates.functions import FUNCTIONS, Function
+from utmost.data.predicates.parser import DATE, TIME, Predicate
 from utmost.data.predicates.syntax import (
     And,
     Arithmetic,
