@@ -138,3 +138,33 @@ def test_what_is_taken_names_no_part(folder: Path) -> None:
         pytest.raises(InputError, match="part must be by a column of the table itself, got name"),
     ):
         table.check_selection(Selection(part=Partition("name", "x")))
+
+
+def test_postgresql_takes_a_lookup_in_its_read_only_session(folder: Path, postgres_url: str) -> None:
+    import psycopg
+
+    with psycopg.connect(postgres_url) as connection:
+        connection.execute("CREATE TABLE flights (dest TEXT, n SMALLINT, day DATE)")
+        connection.execute("INSERT INTO flights VALUES ('IAH', 1, '2013-01-01'), ('iah', 2, NULL), (NULL, 3, NULL)")
+    derive = {"airport": "upper(dest)", "decade": "bin(year(day), 10)"}
+    lookups = (
+        lookup({"airport": "faa"}, "tz", "big"),
+        lookup({"n": "code"}, names={"name": "by_code", "lat": "lat", "opened": "opened"}),
+    )
+    source = Source(postgres_url, "flights", None, {}, derive, {}, lookups)
+    with open_table(source, folder) as table:
+        assert table.count(Selection("tz = -6 and big")) == 2
+        assert table.count(Selection("by_code = 'George Bush' and lat < 30 and year(opened) = 2013")) == 1
+        assert table.cell_counts(Selection(), {"decade": (2010, 2020), "tz": (-6,)}) == [1, 0]
+        assert table.count(Selection()) == 3
+
+
+@pytest.mark.slow
+def test_spark_takes_a_lookup(folder: Path, spark: Any) -> None:
+    taken = lookup({"airport": "faa"}, "tz", "name", "opened", "big", "lat")
+    source = Source("flights.csv", None, "spark", KINDS, {"airport": "upper(dest)"}, {}, (taken,))
+    with open_table(source, folder) as table:
+        assert table.count(Selection("tz = -6 and big and lat > 29")) == 2
+        assert table.count(Selection("opened = day")) == 1
+        assert table.cell_counts(Selection(), {"name": ("George Bush", "Nowhere")}) == [2, 0]
+        assert table.count(Selection()) == 5
