@@ -11,7 +11,7 @@ while a plan is written.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.resources import as_file, files
@@ -20,11 +20,14 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
+from utmost.data import derive
 from utmost.data.engines import registry
 from utmost.data.engines.csv_types import KIND_PATTERNS
 from utmost.data.engines.duckdb import unconnected
 from utmost.data.engines.engine import CSV, Engine, Location, LocationKind
 from utmost.data.engines.schema import ColumnKind
+from utmost.data.lookup import Lookup, PublicRows, join_lookup, read_lookup
+from utmost.data.predicates import Predicate
 from utmost.data.selection import PrivacyUnit
 from utmost.data.table import Table
 from utmost.errors import InputError
@@ -37,6 +40,9 @@ ANES96_COLUMNS = ("popul", "TVnews", "selfLR", "ClinLR", "DoleLR", "PID", "age",
 class Source:
     """A location, the table in it, the engine that reads it, and the kinds of a CSV file's columns.
 
+    `derive` has the expressions of derived columns, `missing` the texts of a CSV file's columns that mean NULL,
+    `lookups` the public tables that columns are taken from.
+
     >>> Source("postgresql://ann:secret@db.example/survey", table="people")
     Source(postgresql://db.example/survey, table='people')
     """
@@ -45,6 +51,9 @@ class Source:
     table: str | None = None
     engine: str | None = None
     columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    derive: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    missing: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    lookups: tuple[Lookup, ...] = ()
 
     @property
     def kind(self) -> LocationKind:
@@ -104,8 +113,47 @@ def open_table(source: Source, folder: Path, used: Set[str] | None = None) -> It
     """
     engine = source.reader
     _check_options(source)
-    with _locate(source, folder, used) as location, engine.open(location) as opened:
-        yield Table(opened.connection, opened.rows, None, opened.guessed_columns, opened.texts, opened.database)
+    derivations = derive.parse_derivations(source.derive)
+    public_tables = [read_lookup(lookup, folder) for lookup in source.lookups]
+    with (
+        _locate(source, folder, _source_columns(source, derivations, used)) as location,
+        engine.open(location) as opened,
+    ):
+        rows, bases = _add_columns(
+            opened.rows, derivations, list(zip(source.lookups, public_tables, strict=True)), engine
+        )
+        table = Table(opened.connection, rows, None, opened.guessed_columns, opened.texts, opened.database)
+        yield table.with_bases(bases)
+
+
+def _add_columns(
+    rows: Any, derivations: Mapping[str, Predicate], lookups: Sequence[tuple[Lookup, PublicRows]], engine: Engine
+) -> tuple[Any, dict[str, frozenset[str]]]:
+    """The table with its new columns, and the columns of the source that each depends on.
+
+    Before each lookup come the derived columns that its key needs; after all of them, the others.
+    """
+    bases: dict[str, frozenset[str]] = {}
+    pending = dict(derivations)
+    for lookup, public_rows in lookups:
+        needed = derive.needed_columns(pending, lookup.on)
+        rows = derive.add_columns(rows, needed, engine)
+        bases |= derive.base_columns(needed, bases)
+        pending = {name: expression for name, expression in pending.items() if name not in needed}
+        rows = join_lookup(rows, lookup, public_rows, engine)
+        key_bases = frozenset().union(*(bases.get(column, {column}) for column in lookup.on))
+        bases |= dict.fromkeys(lookup.take.values(), key_bases)
+    return derive.add_columns(rows, pending, engine), bases | derive.base_columns(pending, bases)
+
+
+def _source_columns(source: Source, derivations: Mapping[str, Predicate], used: Set[str] | None) -> Set[str] | None:
+    """The columns of the source that the used ones and all new ones are made of; None stands for all."""
+    if used is None:
+        return None
+    taken = {name for lookup in source.lookups for name in lookup.take.values()}
+    keys = {column for lookup in source.lookups for column in lookup.on}
+    needed = set(used) | keys | {name for expression in derivations.values() for name in expression.columns}
+    return needed - taken - set(derivations)
 
 
 def list_tables(source: Source, folder: Path) -> list[str]:
@@ -136,7 +184,7 @@ def source_files(source: Source, folder: Path) -> list[Path]:
 
 def _check_options(source: Source) -> None:
     """See that table and columns go with the location."""
-    if source.columns and source.kind.has_types:
+    if (source.columns or source.missing) and source.kind.has_types:
         raise InputError(
             f"columns must be left out for {source.name!r}: only a CSV file has no types of its own", "columns"
         )
@@ -152,7 +200,7 @@ def _locate(source: Source, folder: Path, used: Set[str] | None = None) -> Itera
         if source.kind.is_file:
             _check_path(path, source)
         used_columns = None if used is None else frozenset(used)
-        yield Location(source.kind, source.location, path, source.table, columns, used_columns)
+        yield Location(source.kind, source.location, path, source.table, columns, source.missing, used_columns)
 
 
 def _check_path(path: Path, source: Source) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from utmost.data import cells, contribution_bounds, grid, predicates
 from utmost.data.engines import Connection
@@ -77,6 +77,12 @@ class Table:
         self._texts, self.database = texts, database
         self._connection, self._rows, self._entropy, self._guessed_columns = connection, rows, entropy, guessed_columns
         self._kinds = {name: column_kind(dtype) for name, dtype in rows.schema().items()}
+        self._bases: Mapping[str, frozenset[str]] = {}
+
+    def with_bases(self, bases: Mapping[str, frozenset[str]]) -> Self:
+        """The same table, some of whose columns depend on others of its source (`data.derive`)."""
+        self._bases = bases
+        return self
 
     @property
     def engine(self) -> str:
@@ -110,6 +116,7 @@ class Table:
             cells.check_keys(keys, self._column_kind(column, "keys", field), f"keys of {column}", field)
 
     def _check_part(self, part: Partition) -> None:
+        self._check_own_column(part.column, "part")
         with self._explain_guesses(part.column):
             kind = self._column_kind(part.column, "part", "part.column")
             cells.check_keys([part.equals], kind, f"part of {part.column}", "part.equals")
@@ -125,7 +132,8 @@ class Table:
 
     def guesses(self, columns: Set[str]) -> dict[str, ColumnKind]:
         """Those of some columns whose kinds were found in the rows, so that one row could change them."""
-        return {name: kind for name, kind in self._kinds.items() if name in columns & self._guessed_columns}
+        guessed_columns = self._source_columns(columns) & self._guessed_columns
+        return {name: kind for name, kind in self._kinds.items() if name in guessed_columns}
 
     def unreadable(self, columns: Set[str]) -> dict[str, int]:
         """How many texts of a CSV file, in each of some columns, are no value of the column's kind.
@@ -134,7 +142,8 @@ class Table:
         """
         if self._texts is None:
             return {}
-        kinds = {name: kind for name, kind in self._kinds.items() if name in columns}
+        source_columns = self._source_columns(columns)
+        kinds = {name: kind for name, kind in self._kinds.items() if name in source_columns}
         return count_unreadable(kinds, self._texts, self._connection)
 
     def fitting_kinds(self, columns: Set[str]) -> dict[str, list[ColumnKind]]:
@@ -273,6 +282,16 @@ class Table:
         """A column as predicates read it: NaN is NULL, an enumeration a text."""
         return self._connection.engine.readable_column(rows, column)
 
+    def _source_columns(self, columns: Set[str]) -> frozenset[str]:
+        """The columns of the source that some columns are or depend on."""
+        return frozenset().union(*(self._bases.get(column, {column}) for column in columns))
+
+    def _check_own_column(self, column: str, role: str) -> None:
+        """Refuse a unit or a part by a derived column: what it means could change while a ledger knows its name."""
+        if column in self._bases:
+            problem = f"{role} must be by a column of the table itself, got {column}, which the plan makes"
+            raise InputError(problem, f"{role}.column", "choose another, or store it in the table")
+
     def _fetch_number(self, count: Any) -> int:
         return self._connection.numbers(count.name("number").as_table())[0]
 
@@ -287,7 +306,7 @@ class Table:
         try:
             yield
         except InputError as problem:
-            guesses = [name for name in columns if name in self._guessed_columns]
+            guesses = sorted(self._source_columns(set(columns)) & self._guessed_columns)
             if not guesses or not self._kinds.keys() >= set(columns):
                 raise
             names, them = format_names(guesses), "it" if len(guesses) == 1 else "them"
@@ -295,6 +314,8 @@ class Table:
             raise InputError(f"{problem}; {found}", problem.field, f"declare {them} in [source] columns") from None
 
     def _check_unit(self, unit: PrivacyUnit) -> None:
+        if unit.column is not None:
+            self._check_own_column(unit.column, "unit")
         if unit.column is not None and self._column_kind(unit.column, "unit", "unit.column") not in PERSON_KINDS:
             with self._explain_guesses(unit.column):
                 raise InputError(

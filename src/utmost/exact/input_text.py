@@ -28,6 +28,7 @@ CONTROL_CHARACTER = re.compile(
 MARKUP_CHARACTER = re.compile("[<>&]")
 LINE_CHARACTERS = frozenset("\t\n\r")
 MULTILINE_KEYS = ("where", "predicate")  # formulas, which may be written on several lines
+MULTILINE_TABLES = ("derive",)  # tables of such formulas
 
 
 def escape_control(text: str, allowed: frozenset[str] = frozenset("\t\n")) -> str:
@@ -65,7 +66,7 @@ def _escape(character: str) -> str:
 def check_plain_text(content: Any, name: str, key: object = "") -> None:
     """Refuse a document with a control character in any of its texts; formulas may have several lines."""
     if isinstance(content, str):
-        allowed = LINE_CHARACTERS if key in MULTILINE_KEYS else frozenset()
+        allowed = LINE_CHARACTERS if key in MULTILINE_KEYS or key in MULTILINE_TABLES else frozenset()
         for found in CONTROL_CHARACTER.finditer(content):
             if found[0] not in allowed:
                 raise InputError(
@@ -74,7 +75,7 @@ def check_plain_text(content: Any, name: str, key: object = "") -> None:
     elif isinstance(content, dict):
         for inner_key, value in content.items():
             check_plain_text(inner_key, name)
-            check_plain_text(value, name, inner_key)
+            check_plain_text(value, name, key if key in MULTILINE_TABLES else inner_key)
     elif isinstance(content, list | tuple):
         for value in content:
             check_plain_text(value, name, key)

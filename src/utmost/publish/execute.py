@@ -26,7 +26,7 @@ from utmost.exact.input_text import file_error_reason
 from utmost.notebook import report_html
 from utmost.publish import output_files, plan_writer, plans, release_file
 from utmost.publish.plans import Plan, QuerySpec
-from utmost.publish.release_model import Answer, DataOrigin, LedgerEntry, Release
+from utmost.publish.release_model import Answer, DataOrigin, LedgerEntry, LookupOrigin, Release
 from utmost.publish.wanted_errors import find_epsilon
 from utmost.queries.answer_error import answer_error
 from utmost.queries.answer_mechanisms.mechanism import ErrorLaw
@@ -219,7 +219,7 @@ class PreparedRelease:
         return Release(
             title=plan.title,
             library=f"utmost {__version__}",
-            source=DataOrigin(self.table.engine, plan.source.name, plan.fingerprint),
+            source=_data_origin(plan, self.table),
             unit=setting.unit,
             neighbours=setting.neighbours,
             units=setting.units,
@@ -229,6 +229,15 @@ class PreparedRelease:
             entry=LedgerEntry(self.release_cost.budget, 0, Fraction(0), Fraction(0)),
             answers=tuple(prepared_answer.frame for prepared_answer in prepared_answers),
         )
+
+
+def _data_origin(plan: Plan, table: Table) -> DataOrigin:
+    source = plan.source
+    lookups = tuple(
+        LookupOrigin(lookup.name, dict(lookup.on), dict(lookup.take), lookup.fingerprint(plan.folder))
+        for lookup in source.lookups
+    )
+    return DataOrigin(table.engine, source.name, plan.fingerprint, dict(source.derive), lookups)
 
 
 def release(plan: PlanSource, progress: Progress | None = None) -> Release:
@@ -381,10 +390,11 @@ def _guessed_kinds(plan: Plan, table: Table, dry_run: bool) -> dict[str, str]:
         columns = query_spec.query.used_columns(plan.unit, plan.part)
         guesses |= {name: str(kind) for name, kind in table.guesses(columns).items()}
     if guesses and not dry_run:
+        kinds = {**(plan_writer.source_columns(plan.source) or {}), **guesses}
         raise InputError(
             "columns must be declared for a CSV file, or one row could decide what all others mean",
             "columns",
-            f"write {plan_writer.column_kinds({**plan.source.columns, **guesses})} in [source]",
+            f"write {plan_writer.column_kinds(kinds)} in [source]",
         )
     return guesses
 

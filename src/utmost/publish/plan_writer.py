@@ -12,7 +12,9 @@ from datetime import date
 from fractions import Fraction
 from typing import Any
 
+from utmost.data.lookup import Lookup
 from utmost.data.selection import Key
+from utmost.data.sources import Source
 from utmost.publish.plans import DEFAULT_LEDGER, Plan, QuerySpec
 
 BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")  # a key that TOML takes without quotes
@@ -50,7 +52,9 @@ def write_plan(plan: Plan) -> str:
     location = {"location": source.location, "table": source.table, "engine": source.engine}
     sections = [
         _toml_table("", top_level),
-        _toml_table("[source]", {**location, "columns": dict(source.columns) or None, "fingerprint": plan.fingerprint}),
+        _toml_table("[source]", {**location, "columns": source_columns(source), "fingerprint": plan.fingerprint}),
+        _toml_table("[derive]", {_toml_key(name): text for name, text in source.derive.items()}),
+        *(_toml_table("[[lookup]]", _lookup_entries(lookup)) for lookup in source.lookups),
         _toml_table("[unit]", {"column": unit.column, "rows": unit.rows, "groups": unit.groups}),
         _toml_table("[part]", {} if part is None else {"column": part.column, "equals": part.equals}),
         *(_toml_table("[[query]]", _query_entries(query_spec)) for query_spec in plan.queries),
@@ -58,7 +62,21 @@ def write_plan(plan: Plan) -> str:
     return "\n".join(section for section in sections if section)
 
 
-def column_kinds(kinds: Mapping[str, str]) -> str:
+def _lookup_entries(lookup: Lookup) -> dict[str, Any]:
+    entries = {"location": lookup.location, "on": dict(lookup.on), "take": dict(lookup.take)}
+    return {**entries, "columns": source_columns(lookup)}
+
+
+def source_columns(source: Source | Lookup) -> dict[str, Any] | None:
+    """The columns of a source as a plan has them: kinds, and tables where texts mean that a value is missing."""
+    missing = source.missing
+    return {
+        name: {"kind": kind, "missing": list(missing[name])} if name in missing else kind
+        for name, kind in source.columns.items()
+    } or None
+
+
+def column_kinds(kinds: Mapping[str, Any]) -> str:
     """Declared columns as a plan has them.
 
     >>> column_kinds({"age": "integer", "the city": "text"})

@@ -14,6 +14,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from utmost.data.derive import parse_derivations
+from utmost.data.lookup import Lookup
 from utmost.data.selection import NeighbourRelation, Partition, PrivacyUnit
 from utmost.data.sources import Source
 from utmost.errors import InputError
@@ -29,6 +31,8 @@ from utmost.queries.query import Query
 MAX_PLAN_BYTES = 1 << 20  # bytes of a plan
 MAX_QUERIES = 1000
 MAX_NAME_CHARS = 100
+MAX_LOOKUPS = 20
+MAX_MARKERS = 100  # texts of a column that mean NULL
 DEFAULT_LEDGER = "ledger.sqlite"
 
 
@@ -122,7 +126,7 @@ def plan_from_mapping(content: Mapping[str, Any], folder: Path | None = None) ->
         budget=top.text("budget"),
         ledger=top.text("ledger", DEFAULT_LEDGER),
         output=None if output is None else base_folder / output,
-        **_parse_source(top.table("source")),
+        **_parse_source(top.table("source"), top.table("derive", {}), _lookup_tables(top)),
         unit=_parse_unit(top.table("unit", {})),
         part=_parse_part(top.table("part", None)),
         queries=_parse_queries(top.tables("query")),
@@ -141,13 +145,82 @@ def _parse_neighbours(word: str) -> NeighbourRelation:
         ) from None
 
 
-def _parse_source(fields: Fields) -> dict[str, Any]:
+def _lookup_tables(top: Fields) -> list[Fields]:
+    tables = top.tables("lookup") if top.raw("lookup", None) is not None else []
+    if len(tables) > MAX_LOOKUPS:
+        raise InputError(f"plan must have at most {MAX_LOOKUPS} lookups, got {len(tables)}", "lookup")
+    return tables
+
+
+def _parse_lookup(fields: Fields) -> Lookup:
+    location, on_fields = fields.text("location"), fields.table("on")
+    on = {column: on_fields.text(column) for column in on_fields.columns()}
+    columns, missing = _parse_columns(fields)
+    lookup = Lookup(location, on, _parse_take(fields), columns, missing)
+    fields.finish()
+    return lookup
+
+
+def _parse_take(fields: Fields) -> dict[str, str]:
+    """Columns of a public table and their new names: a table, or a list where they keep their names."""
+    if isinstance(fields.raw("take"), dict):
+        names = fields.table("take")
+        return {column: names.text(column) for column in names.columns()}
+    columns = fields.items("take")
+    if not all(isinstance(column, str) for column in columns) or len(set(columns)) < len(columns):
+        raise fields.error("take", "must be a list of different texts, or a table", 'write ["tz"] or { tz = "zone" }')
+    return {column: column for column in columns}
+
+
+def _parse_source(fields: Fields, derive_fields: Fields, lookup_tables: list[Fields]) -> dict[str, Any]:
     location, table, engine = fields.text("location", ""), fields.text("table", None), fields.text("engine", None)
-    column_fields = fields.table("columns", {})
-    columns = {column: column_fields.text(column) for column in column_fields.columns()}
+    columns, missing = _parse_columns(fields)
     fingerprint = fields.text("fingerprint", None)
     fields.finish()
-    return {"source": Source(location, table, engine, columns), "fingerprint": fingerprint}
+    derive = {name: derive_fields.text(name) for name in derive_fields.columns()}
+    parse_derivations(derive)
+    lookups = tuple(_parse_lookup(lookup_fields) for lookup_fields in lookup_tables)
+    source = Source(location, table, engine, columns, derive, missing, lookups)
+    return {"source": source, "fingerprint": fingerprint}
+
+
+def _parse_columns(fields: Fields) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
+    """The kinds of columns, and the texts that mean that a value is missing.
+
+    A column is `name = "kind"`, or `name = { kind = …, missing = [...] }`, or a table with its name in a list.
+    """
+    columns: dict[str, str] = {}
+    missing: dict[str, tuple[str, ...]] = {}
+    for name, column_fields in _column_tables(fields).items():
+        if isinstance(column_fields, str):
+            columns[name] = column_fields
+            continue
+        columns[name] = column_fields.text("kind")
+        missing |= _parse_markers(name, column_fields)
+        column_fields.finish()
+    return columns, missing
+
+
+def _column_tables(fields: Fields) -> dict[str, str | Fields]:
+    """What `columns` says of each column: a kind, or a table."""
+    if isinstance(fields.raw("columns", {}), list):
+        tables = fields.tables("columns")
+        names = [table.text("column") for table in tables]
+        if len(set(names)) < len(names):
+            raise fields.error("columns", "must name each column once")
+        return dict(zip(names, tables, strict=True))
+    table = fields.table("columns", {})
+    return {
+        name: table.table(name) if isinstance(table.raw(name), dict) else table.text(name) for name in table.columns()
+    }
+
+
+def _parse_markers(name: str, fields: Fields) -> dict[str, tuple[str, ...]]:
+    """The texts that mean that a value of a column is missing, if there are any."""
+    markers = fields.items("missing") if fields.raw("missing", None) is not None else []
+    if not all(isinstance(marker, str) for marker in markers) or len(markers) > MAX_MARKERS:
+        raise fields.error("missing", f"must be a list of at most {MAX_MARKERS} texts", 'write ["NA", "."]')
+    return {name: tuple(markers)} if markers else {}
 
 
 def _parse_unit(fields: Fields) -> PrivacyUnit:
@@ -240,7 +313,7 @@ def plan_digest(plan: Plan) -> str:
     """A fingerprint of everything that decides what is asked of which data; the same plan has the same one."""
     source, unit, part = plan.source, plan.unit, plan.part
     location = str(plan.folder / source.location)
-    content = {
+    content: dict[str, Any] = {
         "source": [location, source.table, source.engine, dict(source.columns)],
         "neighbours": str(plan.neighbours),
         "unit": [unit.column, unit.rows, unit.groups],
@@ -256,6 +329,21 @@ def plan_digest(plan: Plan) -> str:
             for query_spec in plan.queries
         ],
     }
+    if source.derive:
+        content["derive"] = dict(source.derive)
+    if source.missing:
+        content["missing"] = {name: list(markers) for name, markers in source.missing.items()}
+    if source.lookups:
+        content["lookups"] = [
+            [
+                lookup.fingerprint(plan.folder),
+                list(lookup.on.items()),
+                list(lookup.take.items()),
+                dict(lookup.columns),
+                {name: list(markers) for name, markers in lookup.missing.items()},
+            ]
+            for lookup in source.lookups
+        ]
     return hashlib.sha256(json.dumps(content, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 

@@ -12,6 +12,7 @@ import errno
 import json
 import os
 import threading
+from collections.abc import Sequence
 from contextlib import suppress
 from fractions import Fraction
 from itertools import count
@@ -24,7 +25,7 @@ from utmost.errors import InputError
 from utmost.exact.files import check_no_named_pipe
 from utmost.exact.input_text import Fields, check_plain_text, file_error_reason
 from utmost.publish import plans, release_model
-from utmost.publish.release_model import SCHEMA, Answer, DataOrigin, LedgerEntry, Release, Statement
+from utmost.publish.release_model import SCHEMA, Answer, DataOrigin, LedgerEntry, LookupOrigin, Release, Statement
 from utmost.queries import registry
 from utmost.queries.answer_mechanisms.mechanism import EXACT_SCHEMA, ErrorLaw, schema_object
 from utmost.queries.answer_mechanisms.registry import mechanism_schemas, parse_mechanism
@@ -45,7 +46,9 @@ def release_content(release: Release) -> dict[str, Any]:
             "engine": release.source.engine,
             "name": release.source.name,
             "fingerprint": release.source.fingerprint,
+            **_lookups_content(release.source.lookups),
         },
+        **({"derive": dict(release.source.derive)} if release.source.derive else {}),
         "unit": {"column": unit.column, "rows": unit.rows, "groups": unit.groups, "words": str(unit)},
         "neighbours": str(release.neighbours),
         "units": release.units,
@@ -54,6 +57,15 @@ def release_content(release: Release) -> dict[str, Any]:
         "ledger": {"budget": entry.budget, "entry": entry.number, "spent": str(entry.spent), "left": str(entry.left)},
         "queries": [_answer_content(answer) for answer in release],
     }
+
+
+def _lookups_content(lookups: Sequence[LookupOrigin]) -> dict[str, Any]:
+    """The public tables of a source, where it has any."""
+    entries = [
+        {"name": lookup.name, "on": dict(lookup.on), "take": dict(lookup.take), "fingerprint": lookup.fingerprint}
+        for lookup in lookups
+    ]
+    return {"lookups": entries} if entries else {}
 
 
 def part_content(part: Partition | None) -> dict[str, Any] | None:
@@ -84,7 +96,19 @@ def error_content(error: ErrorLaw) -> dict[str, Any]:
 
 
 MAX_ERROR = 10**300
-TOP_KEYS = ("title", "library", "source", "unit", "neighbours", "units", "part", "guarantee", "ledger", "queries")
+TOP_KEYS = (
+    "title",
+    "library",
+    "source",
+    "derive",
+    "unit",
+    "neighbours",
+    "units",
+    "part",
+    "guarantee",
+    "ledger",
+    "queries",
+)
 
 
 def decode_release(top: Fields) -> Release:
@@ -100,7 +124,13 @@ def decode_release(top: Fields) -> Release:
     release = Release(
         title=_optional_text(top, "title"),
         library=top.text("library"),
-        source=DataOrigin(source.text("engine"), source.text("name"), _optional_text(source, "fingerprint")),
+        source=DataOrigin(
+            source.text("engine"),
+            source.text("name"),
+            _optional_text(source, "fingerprint"),
+            _read_texts(top, "derive"),
+            _read_lookups(source),
+        ),
         unit=setting.unit,
         neighbours=setting.neighbours,
         units=setting.units,
@@ -115,6 +145,22 @@ def decode_release(top: Fields) -> Release:
     if not release.answers or len({answer.name for answer in release}) < len(release):
         raise InputError("queries must be at least one, each of its own name", "queries", context="release")
     return release_model.with_computed_guarantee(release, setting)
+
+
+def _read_texts(fields: Fields, key: str) -> dict[str, str]:
+    """A table of texts, which may be left out."""
+    texts = fields.table(key, {})
+    return {name: texts.text(name) for name in texts.columns()}
+
+
+def _read_lookups(source: Fields) -> tuple[LookupOrigin, ...]:
+    """The public tables of a source."""
+    lookups = []
+    for fields in source.tables("lookups") if source.raw("lookups", None) is not None else []:
+        texts = (_read_texts(fields, "on"), _read_texts(fields, "take"))
+        lookups.append(LookupOrigin(fields.text("name"), *texts, fields.text("fingerprint")))
+        fields.finish()
+    return tuple(lookups)
 
 
 def _query_tables(top: Fields) -> list[Fields]:
@@ -222,7 +268,7 @@ def release_schema() -> dict[str, Any]:
 
 
 def _top_schema() -> dict[str, Any]:
-    return schema_object(
+    schema = schema_object(
         schema={"const": SCHEMA},
         title=OPTIONAL_TEXT,
         library=TEXT,
@@ -235,6 +281,11 @@ def _top_schema() -> dict[str, Any]:
         ledger=schema_object(budget=TEXT, entry={"type": "integer"}, spent=EXACT_SCHEMA, left=EXACT_SCHEMA),
         queries={"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/query"}},
     )
+    texts = {"type": "object", "additionalProperties": TEXT}
+    lookup = schema_object(name=TEXT, on=texts, take=texts, fingerprint=TEXT)
+    schema["properties"]["derive"] = texts
+    schema["properties"]["source"]["properties"]["lookups"] = {"type": "array", "items": lookup}
+    return schema
 
 
 def _exact_schema() -> dict[str, Any]:

@@ -93,12 +93,27 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class LookupOrigin:
+    """A public table: its file's name and SHA-256, its key (our column: its column) and what was taken of it."""
+
+    name: str
+    on: Mapping[str, str]
+    take: Mapping[str, str]
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True)
 class DataOrigin:
-    """Where the data came from: the engine, and the name of the table or file, without its path or password."""
+    """Where the data came from: the engine, and the name of the table or file, without its path or password.
+
+    `derive` has the expressions of the columns that the plan made, `lookups` the public tables it took columns from.
+    """
 
     engine: str
     name: str
     fingerprint: str | None = None
+    derive: Mapping[str, str] = field(default_factory=dict)
+    lookups: tuple[LookupOrigin, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from utmost.publish.plan_writer import toml_number
 from utmost.publish.release_file import error_content
 from utmost.reports.blocks import Block, Cell, Paragraph, Report, Table, Verbatim
-from utmost.reports.numbers import amount, at_most
+from utmost.reports.numbers import Rounding, amount, at_most
 from utmost.reports.preview import shown_error
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def describe(proposals: PlanSplits) -> Report:
         for place, name in enumerate(names)
     ]
     blocks: dict[str, Block | None] = {
-        "title": Paragraph("Ways to split ε ", amount(proposals.total), "; nothing is spent."),
+        "title": Paragraph("Ways to split ε ", amount(proposals.total, Rounding.UP), "; nothing is spent."),
         "proposals": Table(header, (*rows, _largest_row(proposals))),
         "meaning": Paragraph("Relative to the error that a query wants, or to the equal split."),
     }
@@ -34,7 +34,7 @@ def describe(proposals: PlanSplits) -> Report:
 
 
 def _query_cells(split: Split, place: int) -> tuple[Cell, Cell]:
-    return amount(split.epsilons[place]), shown_error(split.errors[place]).half_width
+    return amount(split.epsilons[place], Rounding.UP), shown_error(split.errors[place]).half_width
 
 
 def _largest_row(proposals: PlanSplits) -> tuple[Cell, ...]:

@@ -192,4 +192,67 @@ instant in (time '2020-01-31 12:00')
 day is null or (small > 0 and not flag) or name = 'é'
 not (small > 0 or flag) and price < 0
 small > 0 and not (flag = flag)
+bin(small, 10) = -10
+bin(big, 1000) >= 0
+bin(big * 2, 7) is null
+bin(price, 0.5) = 1
+bin(small, 0.25) = 3
+bin(double, 0.1) >= 0
+bin("other double", 2) = 2
+bin(single, 0.5) <= 2.5
+bin(share, 0.1) = 0.1
+big // 7 < 0
+big div 9223372036854775807 = -2
+small // 2 * 2 = small
+price // 0.1 = 12
+double // 3 = 0
+"other double" // 1 = 2
+middle // 0.3 > 10
+abs(small) = 128
+abs(big) > 9223372036854775807
+abs(double) > 1
+abs(single) = 0.1
+abs(price) = 1.25
+abs(-3) = 3
+least(small, big, 3) = 3
+greatest(price, small, 0) = 3
+least(double, small, 1) <= 0.1
+greatest("other double", single) > 2
+greatest(day, "other day", date '2000-01-01') = "other day"
+least(moment, time '2020-01-31 11:00') = time '2020-01-31 11:00'
+coalesce(middle, small) = 5
+coalesce(price, 0) = 0
+coalesce(double, small, 0.5) = 5
+coalesce(name, "odd ""name""; --", 'none') = 'é'
+coalesce(flag, false)
+not coalesce(flag, small > 0)
+coalesce(day, date '2020-01-01') = date '2020-01-01'
+coalesce(moment, time '2020-01-01 00:00') <= time '2020-01-01 00:00'
+coalesce(1, 2) = 1
+year(day) = 9999
+year(moment) = 1
+month(instant) in (1, 12)
+day(day) = 31
+weekday(day) >= 6
+weekday(date '2020-01-31') = 5
+weekday(instant) = 1
+hour(moment) = 23
+hour(instant) between 0 and 12
+hour(time '2020-01-31 12:34') = 12
+year(day) // 10 * 10 = 2020
+lower(name) = 'north'
+upper(name) in ('NORTH', 'É', 'O''NEILL')
+prefix(trim("odd ""name""; --"), 1) = ''''
+prefix(name, 1) in ('n', 'é')
+prefix(lower(name), 2) = 'no'
+prefix(name, 1000000) = name
+case when small > 0 then 1 when small < 0 then -1 else 0 end = 0
+case when small > 0 then price else 0.5 end > 0.6
+case when flag then double else small end >= 0
+case when flag then name else 'none' end != 'none'
+case when day is null then date '2020-01-01' else day end = date '2020-01-01'
+case when small > 0 then flag end
+case when small > 0 then flag end is null
+case when flag then moment else time '2020-01-31 12:00' end = time '2020-01-31 12:00'
+'odd' = case when small // 2 * 2 = small then 'even' else 'odd' end
 """.strip().splitlines()

@@ -45,6 +45,13 @@ def evaluate(node: t.Node, row: Mapping[str, Any], types: Mapping[str, str]) -> 
         return _calculate("*", Number("constant", Fraction(-1)), evaluate_operand(node.operand))
     if isinstance(node, t.Arithmetic):
         return _calculate(node.sign, evaluate_operand(node.left), evaluate_operand(node.right))
+    if isinstance(node, t.Call):
+        return _call(node, [evaluate_operand(argument) for argument in node.arguments], types)
+    if isinstance(node, t.Case):
+        truths = [evaluate_operand(condition) is True for condition in node.conditions]
+        results = [evaluate_operand(result) for result in node.results]
+        chosen = results[truths.index(True)] if True in truths else None if node.default is None else results[-1]
+        return _as_member(chosen, node.results, types)
     if isinstance(node, t.Comparison):
         return _compare(node.sign, evaluate_operand(node.left), evaluate_operand(node.right))
     if isinstance(node, t.In):
@@ -157,6 +164,86 @@ def _bound_double(number: Number) -> float | None:
     if abs(number.value) > 1e60:
         return None
     return 0.0 if abs(number.value) < 1e-60 else number.value
+
+
+SCALES = {"price": 2, "ratio": 20, "share": 6}  # digits behind the point in the columns of decimals
+INT64 = range(-(2**63), 2**63)
+
+
+def _call(node: t.Call, arguments: list[Any], types: Mapping[str, str]) -> Any:
+    first, present = arguments[0], [argument for argument in arguments if argument is not None]
+    if node.name in ("bin", "div"):
+        return None if first is None else _divide(node, first, arguments[1].value, types)
+    if node.name in ("least", "greatest", "coalesce"):
+        members = [_as_member(argument, node.arguments, types) for argument in present]
+        key = (lambda member: member.value) if members and isinstance(members[0], Number) else None
+        choose = {"least": min, "greatest": max}.get(node.name, lambda items, key: items[0])
+        return choose(members, key=key) if members else None
+    if first is None:
+        return None
+    if node.name == "abs":
+        kind = "exact" if first.kind == "constant" else first.kind
+        return Number(kind, type(first.value)(abs(first.value)), _scale(first) if kind == "exact" else 0)
+    if node.name in ("year", "month", "day", "hour"):
+        return Number("exact", Fraction(getattr(first, node.name)))
+    if node.name == "weekday":
+        return Number("exact", Fraction(first.isoweekday()))
+    if node.name == "prefix":
+        return first[: int(arguments[1].value)]
+    if node.name == "trim":
+        return first.strip(" \t\n\r")
+    change = str.lower if node.name == "lower" else str.upper
+    return "".join(change(letter) if letter.isascii() else letter for letter in first)
+
+
+def _divide(node: t.Call, number: Number, divisor: Fraction, types: Mapping[str, str]) -> Number | None:
+    if number.kind in TYPES:
+        double = _bound_double(number)
+        quotient = None if double is None else double / float(divisor)
+        if quotient is None or abs(quotient) > 2.0**53:
+            return None
+        floor = math.floor(quotient)
+        return Number("exact", Fraction(floor)) if node.name == "div" else Number("double", floor * float(divisor))
+    scale = max(static_scale(node.arguments[0], types), _scale(Number("constant", divisor)))
+    unit = Fraction(1, 10**scale)
+    if number.value / unit not in INT64:
+        return None
+    floor = Fraction(math.floor(number.value / divisor))
+    return Number("exact", floor) if node.name == "div" else Number("exact", floor * divisor, scale)
+
+
+def static_scale(node: t.Node, types: Mapping[str, str]) -> int:
+    """Digits behind the point that an exact value is computed with."""
+    if isinstance(node, t.Column):
+        return SCALES.get(node.name, 0)
+    if not any(isinstance(below, t.Column | t.Call | t.Case) for below in t.walk(node)):
+        return _scale(evaluate(node, {}, types))
+    if isinstance(node, t.Call) and node.name not in ("bin", "abs", "least", "greatest", "coalesce"):
+        return 0
+    operands = node.results if isinstance(node, t.Case) else t.children(node)
+    scales = [static_scale(operand, types) for operand in operands]
+    return sum(scales) if isinstance(node, t.Arithmetic) and node.sign == "*" else max(scales)
+
+
+def is_float(node: t.Node, types: Mapping[str, str]) -> bool:
+    """Is a number computed in doubles."""
+    if isinstance(node, t.Column):
+        return types.get(node.name) in TYPES
+    if isinstance(node, t.Call) and node.name not in ("bin", "abs", "least", "greatest", "coalesce"):
+        return False
+    if isinstance(node, t.Arithmetic | t.Minus | t.Call | t.Case):
+        operands = node.results if isinstance(node, t.Case) else t.children(node)
+        return any(is_float(operand, types) for operand in operands)
+    return False
+
+
+def _as_member(chosen: Any, results: tuple[t.Node, ...], types: Mapping[str, str]) -> Any:
+    """A value as one of several that have one type."""
+    if not isinstance(chosen, Number):
+        return chosen
+    if any(is_float(result, types) for result in results):
+        return Number("double", float(chosen.value) if chosen.kind != "exact" else _double(chosen))
+    return Number("exact", chosen.value, max(static_scale(result, types) for result in results))
 
 
 def engine_text(raw: Any) -> str | None:

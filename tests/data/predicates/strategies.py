@@ -169,7 +169,9 @@ def values(draw: st.DrawFn, sorts: Mapping[str, Sort], family: str, depth: int =
     names = [
         name for name, sort in sorts.items() if sort.family == family or (family == "float" and name in exact_names)
     ]
-    choice = draw(st.integers(0, 5))
+    choice = draw(st.integers(0, 7))
+    if depth and choice >= 6:
+        return draw(functions(sorts, family, names, depth - 1))
     if depth and family in ("exact", "float") and choice >= 4:
         sides = [draw(values(sorts, family, depth - 1)) for _ in range(2)]
         if choice == 5 and draw(st.booleans()) and not isinstance(sides[0], t.Literal):
@@ -178,21 +180,60 @@ def values(draw: st.DrawFn, sorts: Mapping[str, Sort], family: str, depth: int =
     return draw(CONSTANTS[family]) if choice == 3 else t.Column(draw(st.sampled_from(names)))
 
 
+WIDTH_TEXTS = ["1", "2", "7", "0.5", "0.1", "100", "1e10", "0.000001", "3.7"]
+WIDTHS = st.sampled_from(WIDTH_TEXTS).map(lambda width: t.Literal(Fraction(width)))
+LENGTHS = st.sampled_from([1, 2, 5]).map(lambda n: t.Literal(Fraction(n)))
+MOMENTS = {name: ["day", "other day", "moment", "instant"] for name in ("year", "month", "day", "weekday")}
+MOMENTS["hour"] = ["moment", "instant"]
+FORMS = {
+    "exact": ["bin", "div", "abs", "part", "least"],
+    "float": ["bin", "abs", "least"],
+    "text": ["text"],
+    "date": ["least"],
+    "time": ["least"],
+    "truth": [],
+}
+
+
 @st.composite
-def atoms(draw: st.DrawFn, sorts: Mapping[str, Sort]) -> t.Node:
+def functions(draw: st.DrawFn, sorts: Mapping[str, Sort], family: str, names: list[str], depth: int) -> t.Node:
+    """A function or a case of a family. The first of several floats is a float column, the times are of one column."""
+    own_names = [name for name in names if sorts[name].family == family]
+    first = t.Column(draw(st.sampled_from(["moment"] if family == "time" else own_names)))
+    others = CONSTANTS["time"] | st.just(first) if family == "time" else values(sorts, family, depth)
+    form = draw(st.sampled_from([*FORMS[family], "coalesce", "case"]))
+    if form in ("bin", "div", "abs"):
+        operand = draw(others) if family == "exact" else first
+        return t.Call(form, (operand,) if form == "abs" else (operand, draw(WIDTHS)))
+    if form == "part":
+        name = draw(st.sampled_from(list(MOMENTS)))
+        return t.Call(name, (t.Column(draw(st.sampled_from(MOMENTS[name]))),))
+    if form == "text":
+        name = draw(st.sampled_from(["lower", "upper", "trim", "prefix"]))
+        return t.Call(name, (draw(others), draw(LENGTHS)) if name == "prefix" else (draw(others),))
+    operands = [first, *draw(st.lists(others, min_size=1, max_size=2))]
+    if form == "case":
+        conditions = [draw(atoms(sorts, depth)) for _ in operands]
+        return t.Case(tuple(conditions), tuple(operands), draw(st.sampled_from([None, first])))
+    name = draw(st.sampled_from(["least", "greatest"])) if form == "least" else "coalesce"
+    return t.Call(name, tuple(operands))
+
+
+@st.composite
+def atoms(draw: st.DrawFn, sorts: Mapping[str, Sort], depth: int = 2) -> t.Node:
     """Comparisons, in, is null, and truths that stand alone."""
     family = draw(st.sampled_from(["exact", "exact", "float", "float", "text", "truth", "date", "time"]))
-    left = draw(values(sorts, family))
-    side = CONSTANTS["time"] if family == "time" else values(sorts, family)
+    left = draw(values(sorts, family, depth))
+    side = CONSTANTS["time"] if family == "time" else values(sorts, family, depth)
     form = draw(st.sampled_from(["compare", "compare", "compare", "within", "missing", "between", "alone"]))
     if form == "compare" or (form == "alone" and family != "truth"):
         signs = ["=", "!="] if family in ("text", "truth") else ["=", "!=", "<", "<=", ">", ">="]
         return t.Comparison(draw(st.sampled_from(signs)), left, draw(side))
     if form == "between" and family not in ("text", "truth"):
         return t.And((t.Comparison(">=", left, draw(side)), t.Comparison("<=", left, draw(side))))
-    if form in ("within", "between"):
+    if form in ("within", "between") and (family != "truth" or isinstance(left, t.Column | t.Literal)):
         return t.In(left, tuple(draw(st.lists(side | CONSTANTS[family], min_size=1, max_size=4))))
-    return left if form == "alone" else t.IsNull(left)
+    return left if form == "alone" and family == "truth" else t.IsNull(left)
 
 
 def trees(sorts: Mapping[str, Sort]) -> st.SearchStrategy[t.Node]:
@@ -221,6 +262,14 @@ def _write_node(node: t.Node) -> tuple[int, str]:
         case t.Arithmetic(sign, left, right):
             level = 5 if sign == "*" else 4
             return level, f"{write_predicate(left, level)} {sign} {write_predicate(right, level + 1)}"
+        case t.Call("div", (left, right)):
+            return 5, f"{write_predicate(left, 5)} // {write_predicate(right, 6)}"
+        case t.Call(name, arguments):
+            return 7, f"{name}({', '.join(write_predicate(argument) for argument in arguments)})"
+        case t.Case(conditions, results, default):
+            pairs = zip(conditions, results, strict=True)
+            whens = " ".join(f"when {write_predicate(c)} then {write_predicate(v)}" for c, v in pairs)
+            return 7, f"case {whens}{'' if default is None else ' else ' + write_predicate(default)} end"
         case t.Comparison(sign, left, right):
             return 3, f"{write_predicate(left, 4)} {sign} {write_predicate(right, 4)}"
         case t.In(left, items):

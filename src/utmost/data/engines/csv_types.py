@@ -18,12 +18,13 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from utmost.data.engines.engine import Connection
+from utmost.data.engines.expressions import text_literal
 from utmost.data.engines.schema import ColumnKind, format_names, separator_advice, suggestion
 from utmost.errors import DataError, InputError
 
@@ -60,11 +61,12 @@ TESTS_PER_SCAN = 20  # columns that are tested in one aggregate
 
 @dataclass(frozen=True, slots=True)
 class CsvLayout:
-    """The names of a CSV file's columns, the kinds that were declared, and the columns that are read."""
+    """The names of a CSV file's columns, the declared kinds, the columns that are read, and the texts that mean NULL."""
 
     names: tuple[str, ...]
     declared: Mapping[str, ColumnKind]
     read: tuple[str, ...]
+    missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def guessed_columns(self) -> frozenset[str]:
@@ -72,7 +74,12 @@ class CsvLayout:
         return frozenset(self.names) - frozenset(self.declared)
 
 
-def read_layout(path: Path, columns: Mapping[str, str], used: Set[str] | None = None) -> CsvLayout:
+def read_layout(
+    path: Path,
+    columns: Mapping[str, str],
+    missing: Mapping[str, tuple[str, ...]] | None = None,
+    used: Set[str] | None = None,
+) -> CsvLayout:
     """The first line of the file, and the declared kinds of its columns.
 
     All columns are read where `used` is None or names one that the file has not: it may be made of any of them.
@@ -97,7 +104,8 @@ def read_layout(path: Path, columns: Mapping[str, str], used: Set[str] | None = 
                 f"columns must be integer, number, text, truth, date or time, got {kind!r} for {name}", "columns"
             )
     read = names if used is None or not used <= set(names) else tuple(name for name in names if name in used)
-    return CsvLayout(names, {name: ColumnKind(kind) for name, kind in columns.items()}, read or names[:1])
+    kinds = {name: ColumnKind(kind) for name, kind in columns.items()}
+    return CsvLayout(names, kinds, read or names[:1], missing or {})
 
 
 def _read_header(path: Path) -> tuple[str, ...]:
@@ -140,6 +148,21 @@ def _suggest_kind(texts: set[str]) -> ColumnKind:
 def _fit_int64(texts: set[str]) -> bool:
     """Do whole numbers fit in 64 bits."""
     return all(len(text.strip()) < 19 for text in texts)
+
+
+def mask_missing(raw: Any, layout: CsvLayout) -> Any:
+    """The texts of the file, with NULL for those that mean that a value is missing; blanks at the ends do not count."""
+    import ibis
+
+    masked = {
+        name: ibis.cases(
+            (raw[name].strip().isin([text_literal(marker.strip()) for marker in markers]), ibis.null("string")),
+            else_=raw[name],
+        )
+        for name, markers in layout.missing.items()
+        if markers and name in layout.read
+    }
+    return raw.mutate(**masked) if masked else raw
 
 
 def typed_columns(raw: Any, layout: CsvLayout, connection: Connection) -> Any:

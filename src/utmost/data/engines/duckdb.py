@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from utmost.data.engines.csv_scan import MAX_LINE_BYTES, count_rows
-from utmost.data.engines.csv_types import CsvLayout, check_row_count, read_layout, typed_columns
+from utmost.data.engines.csv_types import CsvLayout, check_row_count, mask_missing, read_layout, typed_columns
 from utmost.data.engines.engine import (
     CSV,
     PARQUET,
@@ -55,7 +55,7 @@ class DuckDbEngine(Engine):
     def open(self, location: Location) -> AbstractContextManager[OpenedTable]:
         """The table of a file."""
         if location.kind is CSV:
-            layout = read_layout(location.path, location.columns, location.used)
+            layout = read_layout(location.path, location.columns, location.missing, location.used)
             return _open_csv(location.path, layout, count_rows(location.path))
         if location.kind is PARQUET:
             return _open_parquet(location.path)
@@ -77,6 +77,10 @@ class DuckDbEngine(Engine):
         """The text as UTF-8 and back."""
         encoded_text = builtin_function("encode", ("string",), "binary")(text)
         return builtin_function("decode", ("binary",), "string")(encoded_text)
+
+    def trim_blanks(self, text: Any, blanks: str) -> Any:
+        """DuckDB's btrim is called trim."""
+        return builtin_function("trim", ("string", "string"), "string")(text, blanks)
 
     def readable_decimal(self, column: Any, same_type: Any) -> Any:
         """A hugeint reaches past the 38 digits that ibis takes it for, and a conversion could fail: that is NULL."""
@@ -117,6 +121,7 @@ def _open_csv(path: Path, layout: CsvLayout, rows: int) -> Iterator[OpenedTable]
         session = connection.backend.con
         run_guarded(lambda: _read_csv(session, path, layout).create_view("texts"), message)
         texts = run_guarded(lambda: _describe_table(connection, MEMORY, "main", "texts"), message)
+        texts = mask_missing(texts, layout)
         typed_table = typed_columns(texts, layout, connection)
         run_guarded(lambda: session.execute(f"CREATE TABLE data AS {connection.sql(typed_table)}"), message)
         table = run_guarded(lambda: _describe_table(connection, MEMORY, "main", "data"), message)

@@ -11,7 +11,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -57,7 +57,8 @@ PARQUET = LocationKind(
 class Location:
     """A table to be opened: the text of its location, its file if it is one, its name, declared kinds of columns.
 
-    `used` are the columns that will be asked about; None stands for all of them. An engine may leave the others out.
+    `missing` are texts of a CSV file that mean NULL, by column. `used` are the columns that will be asked about; None
+    stands for all of them. An engine may leave the others out.
     """
 
     kind: LocationKind
@@ -65,6 +66,7 @@ class Location:
     path: Path
     table: str | None
     columns: Mapping[str, str]
+    missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     used: frozenset[str] | None = None
 
 
@@ -130,6 +132,10 @@ class Engine(ABC):
             return number
         name, result_type = self.quotient_function
         return builtin_function(name, ("int64", "int64"), result_type)(number, divisor).cast("int64")
+
+    def trim_blanks(self, text: Any, blanks: str) -> Any:
+        """The text without these characters at its two ends."""
+        return builtin_function("btrim", ("string", "string"), "string")(text, blanks)
 
     def readable_column(self, table: Any, name: str) -> Any:
         """The column, with NULL for what is no value, so that all engines read it alike and none fails on a row.

@@ -20,7 +20,7 @@ from typing import Any
 from uuid import uuid4
 
 from utmost.data.engines.csv_scan import MAX_LINE_BYTES, count_rows
-from utmost.data.engines.csv_types import CsvLayout, check_row_count, read_layout, typed_columns
+from utmost.data.engines.csv_types import CsvLayout, check_row_count, mask_missing, read_layout, typed_columns
 from utmost.data.engines.engine import (
     CSV,
     PARQUET,
@@ -80,7 +80,7 @@ class SparkEngine(Engine):
     def open(self, location: Location) -> AbstractContextManager[OpenedTable]:
         """The table of a file, or of the catalogue."""
         if location.kind is CSV:
-            layout = read_layout(location.path, location.columns, location.used)
+            layout = read_layout(location.path, location.columns, location.missing, location.used)
             return _open_csv(location.path, layout, count_rows(location.path))
         return _open_parquet(location.path) if location.kind is PARQUET else _open_catalogue(location.table)
 
@@ -128,6 +128,7 @@ def _open_csv(path: Path, layout: CsvLayout, rows: int) -> Iterator[OpenedTable]
             connection = _wrap_session(session)
             texts = _describe_table(connection, frame, name)
             check_row_count(texts, connection, rows, path)
+            texts = mask_missing(texts, layout)
             values = typed_columns(texts, layout, connection)
             yield OpenedTable(connection, values, texts, layout.guessed_columns)
 

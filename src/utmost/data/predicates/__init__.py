@@ -5,8 +5,15 @@ it into an ibis expression that means the same rows on every engine and fails on
 describes the language.
 """
 
-from utmost.data.predicates.compiler import compile_predicate
-from utmost.data.predicates.parser import Predicate, parse_predicate
+from utmost.data.predicates.compiler import compile_expression, compile_predicate
+from utmost.data.predicates.parser import Predicate, parse_expression, parse_predicate
 from utmost.data.predicates.type_check import check_types
 
-__all__ = ["Predicate", "check_types", "compile_predicate", "parse_predicate"]
+__all__ = [
+    "Predicate",
+    "check_types",
+    "compile_expression",
+    "compile_predicate",
+    "parse_expression",
+    "parse_predicate",
+]

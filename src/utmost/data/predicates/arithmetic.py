@@ -19,6 +19,7 @@ the left, then give the same result everywhere.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import frexp
@@ -63,6 +64,52 @@ def align(first: Value, second: Value, position: int) -> tuple[IntegerValue, Int
     scale = max(left.scale, right.scale)
     left, right = _rescale(left, scale, position), _rescale(right, scale, position)
     return _cast_to_common_type(left, right, min(left.low, right.low), max(left.high, right.high), position)
+
+
+def align_all(values: Sequence[Value], position: int) -> list[IntegerValue]:
+    """Exact values with one scale, held in one type."""
+    integers = [to_integer(value, position) for value in values]
+    scale = max(integer.scale for integer in integers)
+    integers = [_rescale(integer, scale, position) for integer in integers]
+    dtype = _decimal_type(MAX_DECIMAL_DIGITS)
+    if all(_fits_int64(integer) for integer in integers):
+        dtype = _int64_type()
+    return [_cast_integer(integer, dtype) for integer in integers]
+
+
+def to_int64(value: Value, position: int) -> IntegerValue:
+    """An exact value k·10^−scale with NULL where k does not fit 64 bits. No conversion can fail: k is clamped first."""
+    import ibis
+
+    integer = to_integer(value, position)
+    if _fits_int64(integer):
+        return _cast_integer(integer, _int64_type())
+    low, high = max(integer.low, INT64_RANGE[0]), min(integer.high, INT64_RANGE[1])
+    wide = _cast_integer(integer, _decimal_type(MAX_DECIMAL_DIGITS))
+    first, last = wide.literal(INT64_RANGE[0]), wide.literal(INT64_RANGE[1])
+    k = wide.expression
+    clamped = ibis.least(ibis.greatest(k, first), last).cast("int64")
+    fits = (k >= first) & (k <= last)
+    return IntegerValue(ibis.cases((fits, clamped), else_=ibis.null("int64")), min(low, high), high, integer.scale)
+
+
+def to_decimal(value: Value, position: int) -> Any:
+    """An exact value as a decimal of its own scale, for a column: of at most 38 digits in the product that makes it."""
+    integer = to_integer(value, position)
+    digits, scale = max(len(str(abs(bound))) for bound in (integer.low, integer.high)), integer.scale
+    if scale == 0:
+        return _cast_integer(integer, _decimal_type(digits)).expression
+    factor_digits = max(digits + scale, MIN_PRODUCT_DIGITS)
+    if factor_digits + scale + 2 > MAX_DECIMAL_DIGITS:
+        raise _length_error(position)
+    unit = expressions.decimal_literal(1, scale, _decimal_type(scale + 1, scale))
+    k = _cast_integer(integer, _decimal_type(factor_digits)).expression
+    return expressions.decimal_product(k, unit).cast(_decimal_type(max(digits, scale + 1), scale))
+
+
+def to_float(value: Value, position: int) -> Any:
+    """A number as a double: a constant as the nearest, anything else as `to_double` has it."""
+    return constant_double(value, position)[0] if isinstance(value, Fraction) else to_double(value, position)
 
 
 def to_integer(value: Value, position: int) -> IntegerValue:
@@ -165,6 +212,12 @@ def _length_error(position: int) -> InputError:
     return syntax_error(position, problem, "compare the columns with numbers one by one")
 
 
+def _int64_type() -> Any:
+    import ibis
+
+    return ibis.dtype("int64")
+
+
 def _decimal_type(precision: int, scale: int = 0) -> Any:
     import ibis
 
@@ -179,7 +232,7 @@ MAX_EXACT_POWER_OF_TEN = 22  # powers of ten that are doubles
 
 def float_result(sign: str, first: Value, second: Value, position: int) -> FloatValue:
     """first sign second in doubles, with a sign of + - *."""
-    (left, extent), (right, right_extent) = _bound_double(first, position), _bound_double(second, position)
+    (left, extent), (right, right_extent) = bound_double(first, position), bound_double(second, position)
     if sign == "*":
         extent = FloatExtent(extent.size * right_extent.size, extent.grain + right_extent.grain)
     else:
@@ -209,12 +262,12 @@ def to_double(value: Value, position: int) -> Any:
     return double / expressions.double_literal(10.0**integer.scale) if integer.scale else double
 
 
-def _bound_double(value: Value, position: int) -> tuple[Any, FloatExtent]:
+def bound_double(value: Value, position: int) -> tuple[Any, FloatExtent]:
     """A value as arithmetic in doubles reads it, and its extent."""
     import ibis
 
     if isinstance(value, Fraction):
-        return _constant_double(value, position)
+        return constant_double(value, position)
     double = to_double(value, position)
     if not isinstance(value, FloatValue):
         return double, _integer_extent(to_integer(value, position))
@@ -230,7 +283,7 @@ def _integer_extent(value: IntegerValue) -> FloatExtent:
     return FloatExtent(Fraction(2) ** 64, frexp(10.0**-value.scale)[1] - 1 - DOUBLE.digits if value.scale else 0)
 
 
-def _constant_double(number: Fraction, position: int) -> tuple[Any, FloatExtent]:
+def constant_double(number: Fraction, position: int) -> tuple[Any, FloatExtent]:
     """The double nearest to a number, and its extent."""
     value = nearest_float(number, DOUBLE)
     if value is None:

@@ -1,8 +1,9 @@
 """The grammar of predicates, by operator precedence.
 
-From loose to tight: or, and, not, comparisons (also in, between, is null; no chains), + and -, *, unary minus. An
-expression that nests deeper than MAX_PREDICATE_NESTING is refused before Python's own stack, or an engine's, could
-object. A chain of + - * nests once for each sign; and, or and the items of in do not nest.
+From loose to tight: or, and, not, comparisons (also in, between, is null; no chains), + and -, * and //, unary minus.
+An expression that nests deeper than MAX_PREDICATE_NESTING is refused before Python's own stack, or an engine's, could
+object. A chain of + - * // nests once for each sign; and, or and the items of in do not nest. The words of case, div
+and the names of functions are words by their place alone: columns may be called like them.
 """
 
 from __future__ import annotations
@@ -12,9 +13,12 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from fractions import Fraction
 
+from utmost.data.predicates.functions import FUNCTIONS, check_arity, unknown_function
 from utmost.data.predicates.syntax import (
     And,
     Arithmetic,
+    Call,
+    Case,
     Column,
     Comparison,
     In,
@@ -37,6 +41,7 @@ MAX_NUMBER_DIGITS = 1000
 MAX_EXPONENT = 1000
 MAX_REPEATED_NODES = 2000  # engines see what stands before `in` once for each item of its list that is no constant
 OR, AND, NOT, COMPARISON, SUM, PRODUCT, SIGN = range(7)
+PRECEDENCES = {"+": SUM, "-": SUM, "*": PRODUCT, "//": PRODUCT}
 COMPARISONS = frozenset(["=", "!=", "<", "<=", ">", ">="])
 DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 TIME = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})[ T]([0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?)")
@@ -69,6 +74,15 @@ def parse_predicate(text: str) -> Predicate:
     return Predicate(text, _Parser(tokenize(text)).predicate())
 
 
+def parse_expression(text: str) -> Predicate:
+    """The expression that a text means, of any kind: that of a derived column.
+
+    >>> sorted(parse_expression("case when hour(left_at) < 6 then 'night' else region end").columns)
+    ['left_at', 'region']
+    """
+    return parse_predicate(text)
+
+
 class _Parser:
     """Precedence climbing over the tokens of one predicate."""
 
@@ -83,6 +97,16 @@ class _Parser:
     def sign(self) -> str:
         """The next token if it is a sign or a keyword, and not a text or a name that looks like one."""
         return self.token.content if self.token.role in ("sign", "keyword") else ""
+
+    @property
+    def word(self) -> str:
+        """The next token in small letters if it is a name without quotes."""
+        return self.token.content.lower() if self.token.role == "name" else ""
+
+    @property
+    def operator(self) -> str:
+        """The next token if it is a sign; // also where it is written div."""
+        return "//" if self.word == "div" else self.sign
 
     def advance(self) -> Token:
         token = self.token
@@ -116,8 +140,8 @@ class _Parser:
         token, previous = self.token, self.tokens[max(self.index - 1, 0)]
         if token.role == "name" and token.content.lower() in ("like", "ilike", "similar", "regexp"):
             return "there are no text patterns: list the texts with in"
-        if self.sign == "(" and previous.role == "name":
-            return "there are no functions"
+        if self.sign == "(" and previous.role == "quoted":
+            return "the name of a function stands without quotes"
         if self.sign in COMPARISONS:
             return "a comparison has two sides: write a < b and b < c"
         return "a ( is missing" if self.sign == ")" else ""
@@ -162,11 +186,17 @@ class _Parser:
         return self.atom(self.advance())
 
     def arithmetic(self, tree: Node, min_precedence: int) -> Node:
-        """`tree` with the signs + - * that follow, from the left, and then, if that is tight enough, one comparison."""
-        while min_precedence <= (precedence := {"+": SUM, "-": SUM, "*": PRODUCT}.get(self.sign, -1)):
-            token = self.advance()
+        """`tree` with the signs + - * // that follow, from the left, and then, if tight enough, one comparison."""
+        while min_precedence <= (precedence := PRECEDENCES.get(self.operator, -1)):
+            sign, token = self.operator, self.advance()
             self.descend(token.position)
-            tree = Arithmetic(token.content, tree, self.expression(precedence + 1), token.position)
+            right = self.expression(precedence + 1)
+            is_quotient = sign == "//"
+            tree = (
+                Call("div", (tree, right), token.position)
+                if is_quotient
+                else Arithmetic(sign, tree, right, token.position)
+            )
         return self.comparison(tree) if min_precedence <= COMPARISON else tree
 
     def operands(self, first: Node, sign: str, min_precedence: int) -> tuple[Node, ...]:
@@ -220,9 +250,48 @@ class _Parser:
         high = self.expression(SUM)
         return And((Comparison(">=", left, low, position), Comparison("<=", left, high, position)), position)
 
+    def call(self, token: Token) -> Node:
+        """A function of its arguments; its name is known, and it takes so many."""
+        name = token.content.lower()
+        if name not in FUNCTIONS:
+            raise unknown_function(token)
+        self.expect("(")
+        arguments = [] if self.sign == ")" else [self.expression(OR)]
+        while self.accept(","):
+            arguments.append(self.expression(OR))
+        self.expect(")", "the values of a function are parted by commas and closed by )")
+        check_arity(FUNCTIONS[name], len(arguments), token.position)
+        return Call(name, tuple(arguments), token.position)
+
+    def case(self, token: Token) -> Node:
+        """What follows the word case."""
+        conditions, values, default = [], [], None
+        while self.accept_word("when"):
+            conditions.append(self.expression(OR))
+            self.expect_word("then")
+            values.append(self.expression(OR))
+        if self.accept_word("else"):
+            default = self.expression(OR)
+        self.expect_word("end")
+        return Case(tuple(conditions), tuple(values), default, token.position)
+
+    def accept_word(self, word: str) -> bool:
+        is_accepted = self.word == word
+        self.index += is_accepted
+        return is_accepted
+
+    def expect_word(self, word: str) -> None:
+        if not self.accept_word(word):
+            advice = "write case when … then … else … end"
+            raise syntax_error(self.token.position, f"expected {word}, got {self.token}", advice)
+
     def atom(self, token: Token) -> Node:
         if token.role == "name" and token.content.lower() in ("date", "time") and self.token.role == "text":
             return _parse_moment(token, self.advance())
+        if token.role == "name" and token.content.lower() == "case" and self.word == "when":
+            return self.case(token)
+        if token.role == "name" and self.sign == "(":
+            return self.call(token)
         if token.role in ("name", "quoted"):
             return Column(token.content, token.position)
         if token.role == "number":

@@ -20,7 +20,7 @@ TOKEN_PATTERN = re.compile(
     |(?P<name>[A-Za-z_][A-Za-z0-9_]*)
     |(?P<text>'(?:[^']|'')*+')
     |(?P<quoted>"(?:[^"]|"")*+")
-    |(?P<sign><=|>=|<>|!=|==|=|<|>|\+|-|\*|\(|\)|,)""",
+    |(?P<sign><=|>=|<>|!=|==|=|<|>|\+|-|\*|//|\(|\)|,)""",
     re.VERBOSE,
 )
 SIGN_SPELLINGS = {"==": "=", "<>": "!="}  # other spellings of a sign
@@ -33,7 +33,7 @@ SLIP_ADVICE = (
     ("||", "write or"),
     ("!", "write not, or != between two values"),
     ("`", "put a column name in double quotes"),
-    ("/", "there is no division: multiply the other side instead, a > 2 * b"),
+    ("/", "there is no division but whole division by a constant, x // 2: multiply the other side, a > 2 * b"),
     ("%", "there is no remainder"),
     ("[", "put the values of in between parentheses"),
     (".", "write the column alone, in double quotes if its name has a point"),
@@ -227,7 +227,31 @@ class Or:
     position: int = field(default=0, compare=False)
 
 
-Node = Column | Literal | Minus | Arithmetic | Comparison | In | IsNull | Not | And | Or
+@dataclass(frozen=True, slots=True)
+class Call:
+    """name(arguments): a function of the registry `functions`. x // n is div(x, n)."""
+
+    name: str
+    arguments: tuple[Node, ...]
+    position: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """The value of the first condition that is true, else the default; None is a default that is NULL."""
+
+    conditions: tuple[Node, ...]
+    values: tuple[Node, ...]
+    default: Node | None
+    position: int = field(default=0, compare=False)
+
+    @property
+    def results(self) -> tuple[Node, ...]:
+        """All values that it can have, but NULL."""
+        return self.values if self.default is None else (*self.values, self.default)
+
+
+Node = Column | Literal | Minus | Arithmetic | Comparison | In | IsNull | Not | And | Or | Call | Case
 
 
 def children(node: Node) -> tuple[Node, ...]:
@@ -239,8 +263,10 @@ def children(node: Node) -> tuple[Node, ...]:
             return (left, right)
         case In(left, items):
             return (left, *items)
-        case And(operands) | Or(operands):
+        case And(operands) | Or(operands) | Call(_, operands):
             return operands
+        case Case(conditions):
+            return (*conditions, *node.results)
         case Minus(operand) | IsNull(operand) | Not(operand):
             return (operand,)
 

@@ -9,10 +9,13 @@ from fractions import Fraction
 from typing import assert_never
 
 from utmost.data.engines.schema import ColumnKind, separator_advice
+from utmost.data.predicates.functions import FUNCTIONS, Function
 from utmost.data.predicates.parser import DATE, TIME, Predicate
 from utmost.data.predicates.syntax import (
     And,
     Arithmetic,
+    Call,
+    Case,
     Column,
     Comparison,
     Constant,
@@ -62,6 +65,14 @@ def kind_of_node(node: Node, kinds: Mapping[str, ColumnKind]) -> ColumnKind:
             return _arithmetic_kind(node, "-", (operand,), kinds)
         case Arithmetic(sign, left, right):
             return _arithmetic_kind(node, sign, (left, right), kinds)
+        case Call(name, arguments):
+            return _call_kind(
+                node, FUNCTIONS[name], [(argument, kind_of_node(argument, kinds)) for argument in arguments]
+            )
+        case Case(conditions):
+            _check_truths("when", conditions, kinds)
+            sides = [(result, kind_of_node(result, kinds)) for result in node.results]
+            return _common_kind(node.position, "case", sides)
         case Comparison(sign, left, right):
             _check_comparable(
                 node.position, sign, (left, kind_of_node(left, kinds)), (right, kind_of_node(right, kinds))
@@ -142,6 +153,44 @@ def _check_truths(sign: str, operands: tuple[Node, ...], kinds: Mapping[str, Col
 
 
 Side = tuple[Node, ColumnKind]
+
+
+def _call_kind(node: Call, function: Function, arguments: list[Side]) -> ColumnKind:
+    """The kind of a function's value; its constants are constants, and its arguments of kinds that it takes."""
+    for index, (argument, kind) in enumerate(arguments):
+        if kind not in function.kinds:
+            problem = f"{function.name} takes {function.words}, got {_describe(argument, kind)}"
+            if index not in function.constants:
+                raise syntax_error(node.position, problem)
+    for index in function.constants:
+        _check_constant(node, function, arguments[index][0])
+    values = [side for index, side in enumerate(arguments) if index not in function.constants]
+    kind = _common_kind(node.position, function.name, values)
+    return function.result(kind, [argument for argument, _ in arguments])
+
+
+def _check_constant(node: Call, function: Function, argument: Node) -> None:
+    """A width, a divisor or a length: a number above 0 that is written out."""
+    value = argument.value if isinstance(argument, Literal) else None
+    is_number = isinstance(value, Fraction) and value > 0
+    if not is_number or (function.whole_constant and value.denominator != 1):  # type: ignore[union-attr]
+        number = "whole number" if function.whole_constant else "number"
+        raise syntax_error(node.position, f"{function.form} takes a constant {number} above 0 as its second value")
+
+
+def _common_kind(position: int, name: str, sides: list[Side]) -> ColumnKind:
+    """The one kind of all values; integers among numbers are numbers."""
+    kinds = {kind for _, kind in sides}
+    if ColumnKind.OTHER in kinds:
+        other = next(side for side in sides if side[1] is ColumnKind.OTHER)
+        raise syntax_error(position, f"{name} cannot take {_describe(*other)}", "ask only whether it is null")
+    if kinds <= NUMERIC_KINDS:
+        return ColumnKind.NUMBER if ColumnKind.NUMBER in kinds else ColumnKind.INTEGER
+    if len(kinds) > 1:
+        first, second = sides[0], next(side for side in sides if side[1] is not sides[0][1])
+        problem = f"{name} takes values of one kind, got {_describe(*first)} and {_describe(*second)}"
+        raise syntax_error(position, problem, _literal_advice(first, second) or _literal_advice(second, first))
+    return kinds.pop()
 
 
 def _check_comparable(position: int, sign: str, left: Side, right: Side) -> None:

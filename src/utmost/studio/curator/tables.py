@@ -62,13 +62,16 @@ def list_locations(settings: Settings) -> list[str]:
 
 
 def check_source(source: Source, settings: Settings) -> Source:
-    """The source, if it is the bundled table or a file of the folder, read by the first engine."""
+    """The source, if it is the bundled table or a file of the folder, read by the first engine; so are its lookups."""
     engine = registry.ENGINES[0]
     if source.engine not in (None, engine.name):
         raise InputError(f"engine must be left out here: the studio reads files with {engine.title}", "location")
     if source.location not in SAMPLE_FILES:
         with errors_for_field("location"):
             data_folder.path_in_folder(settings.folder, source.location, data_folder.TABLE_SUFFIXES)
+    for lookup in source.lookups:
+        with errors_for_field("location"):
+            data_folder.path_in_folder(settings.folder, lookup.location, data_folder.TABLE_SUFFIXES)
     return source
 
 

@@ -1,0 +1,217 @@
+"""Lookups: columns taken from a public table by a key that is unique there.
+
+**Each row stays one row.** A row of the private table gets the values of the one row of the public table whose key
+equals its own, or NULL where there is none: a left join on a key that was seen to be unique maps rows one by one, by a
+function that the public table fixes. So it is 1-stable, and every sensitivity stays what it is. NULL equals nothing.
+
+The public table is read once, before anything is charged, and goes to every engine as one text that is taken apart
+there: that needs no right to write, and no file that the engine could not read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from utmost.data.derive import check_new_name
+from utmost.data.engines.duckdb import DUCKDB
+from utmost.data.engines.engine import CSV, PARQUET, Engine, Location, Row
+from utmost.data.engines.expressions import digits, text_literal
+from utmost.data.engines.schema import ColumnKind, column_kind, show_name
+from utmost.data.predicates.comparisons import compare
+from utmost.data.predicates.type_check import unknown_column
+from utmost.data.predicates.typed_values import column_value
+from utmost.errors import InputError
+from utmost.exact.files import check_no_named_pipe
+
+MAX_LOOKUP_ROWS = 10**6
+KEY_KINDS = (ColumnKind.INTEGER, ColumnKind.TEXT, ColumnKind.TRUTH, ColumnKind.DATE)
+PRIVATE_CHARACTERS = range(0xE000, 0xF8FF)  # of Unicode, that no text should have
+COLUMN_TYPES = {
+    ColumnKind.INTEGER: "int64",
+    ColumnKind.NUMBER: "float64",
+    ColumnKind.TEXT: "string",
+    ColumnKind.TRUTH: "boolean",
+    ColumnKind.DATE: "date",
+    ColumnKind.TIME: "timestamp(6)",
+}
+CHUNK_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """A public table: where it is, its key (our column: its column), and what is taken (its column: the new name).
+
+    `columns` are the kinds of a CSV file's columns, `missing` its texts that mean NULL. Those not declared are found.
+    """
+
+    location: str
+    on: Mapping[str, str]
+    take: Mapping[str, str]
+    columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    missing: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
+
+    def __post_init__(self) -> None:
+        """Check that there is a key, and something to take."""
+        if not self.on or not self.take:
+            key = "take" if self.on else "on"
+            raise InputError(f"{key} must name at least one column", key, context=self.label)
+        if len(set(self.take.values())) < len(self.take):
+            raise InputError("take must give each column a name of its own", "take", context=self.label)
+
+    @property
+    def name(self) -> str:
+        """The file's name, without its folder."""
+        return Path(self.location).name
+
+    @property
+    def label(self) -> str:
+        """What errors call it."""
+        return f"lookup {show_name(self.name)}"
+
+    def fingerprint(self, folder: Path) -> str:
+        """The SHA-256 of its file."""
+        path, digest = _file_path(self, folder), hashlib.sha256()
+        with path.open("rb") as stream:
+            while chunk := stream.read(CHUNK_BYTES):
+                digest.update(chunk)
+        return digest.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class PublicRows:
+    """The rows of a public table that have a key: the values of its key, then those that are taken, and their types."""
+
+    rows: Sequence[Row]
+    types: Sequence[Any]
+
+
+def read_lookup(lookup: Lookup, folder: Path) -> PublicRows:
+    """The public table, read by DuckDB; refused where its key is not unique, or it is too large."""
+    path = _file_path(lookup, folder)
+    kind = CSV if path.suffix.lower() == ".csv" else PARQUET
+    location = Location(kind, lookup.location, path, None, lookup.columns, lookup.missing)
+    with _name_lookup_in_errors(lookup), DUCKDB.open(location) as opened:
+        names = [*lookup.on.values(), *lookup.take]
+        for index, name in enumerate(names):
+            if name not in opened.rows.columns:
+                role = "on" if index < len(lookup.on) else "take"
+                raise unknown_column(name, opened.rows.columns, role, role)
+        columns = [DUCKDB.readable_column(opened.rows, name) for name in names]
+        types = [_column_type(name, column.type()) for name, column in zip(names, columns, strict=True)]
+        values = opened.rows.select(**{f"c{index}": column for index, column in enumerate(columns)})
+        rows = opened.connection.rows(values.limit(MAX_LOOKUP_ROWS + 1))
+        return PublicRows(_check_rows(rows, len(lookup.on)), types)
+
+
+def join_lookup(table: Any, lookup: Lookup, public_rows: PublicRows, engine: Engine) -> Any:
+    """The table with the columns that are taken. Looks at no row of it."""
+    with _name_lookup_in_errors(lookup):
+        for name in lookup.take.values():
+            check_new_name(name, table.columns, "take")
+        public_table = _public_table(public_rows)
+        conditions = []
+        for index, column in enumerate(lookup.on):
+            _check_key(table, column, public_rows.types[index])
+            ours, theirs = engine.readable_column(table, column), public_table[f"utmost lookup {index}"]
+            conditions.append(compare("=", column_value(ours), column_value(theirs), 0))
+        joined = table.left_join(public_table, conditions)
+        taken = enumerate(lookup.take.values(), len(lookup.on))
+        new_columns = {name: joined[f"utmost lookup {index}"] for index, name in taken}
+        return joined.select(**{name: joined[name] for name in table.columns}, **new_columns)
+
+
+def _file_path(lookup: Lookup, folder: Path) -> Path:
+    path = (folder / lookup.location).resolve()
+    check_no_named_pipe(path, "location")
+    if path.suffix.lower() not in (".csv", ".parquet") or not path.is_file():
+        problem = "location must be a CSV or Parquet file that exists"
+        raise InputError(problem, "location", "paths are relative to the plan's folder", context=lookup.label)
+    if lookup.columns and path.suffix.lower() != ".csv":
+        raise InputError("columns must be left out for a Parquet file", "columns", context=lookup.label)
+    return path
+
+
+def _column_type(name: str, dtype: Any) -> Any:
+    import ibis
+
+    kind = column_kind(dtype)
+    if kind is ColumnKind.OTHER or (dtype.is_decimal() and dtype.scale == 0):
+        raise InputError(f"column {show_name(name)} must be of a kind that plans know", "take", "convert it")
+    return dtype.copy(nullable=True) if dtype.is_decimal() else ibis.dtype(COLUMN_TYPES[kind])
+
+
+def _check_rows(rows: Sequence[Row], key_size: int) -> list[Row]:
+    """The rows that have a key. A key that is there twice is shown: the table is public."""
+    if len(rows) > MAX_LOOKUP_ROWS:
+        raise InputError(f"location must have at most {MAX_LOOKUP_ROWS} rows", "location", "take a smaller table")
+    keyed_rows: dict[Row, Row] = {}
+    for row in rows:
+        key = row[:key_size]
+        if None in key:
+            continue
+        if key in keyed_rows:
+            shown_key = show_name(", ".join(str(value) for value in key))
+            raise InputError(f"on must be a unique key of the table, got {shown_key} twice", "on", "remove one of them")
+        keyed_rows[key] = row
+    return list(keyed_rows.values())
+
+
+def _check_key(table: Any, column: str, their_type: Any) -> None:
+    if column not in table.columns:
+        raise unknown_column(column, table.columns, "on", "on")
+    kind, their_kind = column_kind(table[column].type()), column_kind(their_type)
+    if kind is not their_kind or kind not in KEY_KINDS:
+        problem = f"on must match integers, texts, truths or dates of one kind, got {show_name(column)} of kind {kind}"
+        raise InputError(f"{problem} and a column of kind {their_kind}", "on", "declare its kind in columns")
+
+
+def _public_table(public_rows: PublicRows) -> Any:
+    """The rows as a table inside any engine: one text, whose pieces are made values there."""
+    import ibis
+
+    texts = [[_cell_text(value) for value in row] for row in public_rows.rows]
+    texts = texts or [[None] * len(public_rows.types)]
+    characters = set().union(*(text for row in texts for text in row if text is not None))
+    free = (chr(code) for code in PRIVATE_CHARACTERS if chr(code) not in characters)
+    row_end, cell_end, null = next(free), next(free), next(free)
+    content = row_end.join(cell_end.join(null if text is None else text for text in row) for row in texts)
+    records = text_literal(content).split(row_end).unnest().name("record").as_table()
+    columns = {}
+    for index, dtype in enumerate(public_rows.types):
+        cell = records["record"].split(cell_end)[index].nullif(ibis.literal(null))
+        columns[f"utmost lookup {index}"] = cell if dtype.is_string() else cell.cast(dtype)
+    return records.select(**columns)
+
+
+def _cell_text(value: Any) -> str | None:
+    """A value as the text that every engine reads back; NaN is NULL."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return None
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return repr(value) if math.isfinite(value) else "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, datetime):
+        return str(value if value.tzinfo is None else value.astimezone(UTC).replace(tzinfo=None))
+    if isinstance(value, Decimal):
+        sign, numerals, exponent = value.as_tuple()
+        number = int("".join(map(str, numerals))) * (-1 if sign else 1)
+        return digits(number, -int(exponent))
+    return str(value)
+
+
+@contextmanager
+def _name_lookup_in_errors(lookup: Lookup) -> Iterator[None]:
+    try:
+        yield
+    except InputError as problem:
+        raise problem.within(lookup.label) from None
