@@ -41,6 +41,53 @@ def parts(total, rows):
     return {"total": total, "rows": rows}
 
 
+# --- remarks ----------------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=60)
+@given(legal_consumers(2, 7), EPSILONS, st.data())
+def test_the_tails_of_an_answer_are_those_of_the_prior_through_the_channel(consumer, rate, data):
+    size = consumer.prior.size
+    y = data.draw(st.integers(0, size - 1))
+    reading = count(y, rate, size - 1).estimate(consumer.prior, consumer.loss)
+    law = [
+        float(sum(p * q for p, q in zip(consumer.prior.exact(), column, strict=True)))
+        for column in zip(*geometric(size - 1, epsilon(rate)).channel().rows, strict=True)
+    ]
+    below, above = number_readings.answer_tails(reading.reader, number_readings.lattice_of(reading.answer), y)
+    assert below == pytest.approx(sum(law[: y + 1]), rel=1e-9) or (y == size - 1 and below >= 0.5)
+    assert above == pytest.approx(sum(law[y:]), rel=1e-9) or (y == 0 and above >= 0.5)
+
+
+def test_an_answer_that_contradicts_the_prior_is_remarked_upon():
+    remark = count(404, "0.1", 944).estimate("binomial:0.9", "absolute").remark
+    assert remark == (
+        "This answer is very unlikely under your prior: one as small or smaller had a probability of less than 1 in 1000."
+    )
+    assert "as large or larger" in count(404, "0.1", 944).estimate("binomial:0.1", "absolute").remark
+    assert count(404, "0.1", 944).estimate("binomial:0.45", "absolute").remark == ""
+    assert "as large or larger" in count(404, "0.1", None).estimate("uniform", "absolute", at_most=20).remark
+
+
+def test_of_many_cells_those_that_contradict_the_prior_are_counted():
+    cells = answer(Histogram({"k": (0, 1)}), "0.4", OPEN, value=(12, 900))
+    assert cells.estimate("poisson:12", "absolute", at_most=1000).remark.startswith(
+        "1 of the 2 numbers are very unlikely"
+    )
+    assert cells.estimate("poisson:12", "absolute", at_most=1000).remark.endswith("less than 1 in 2000.")
+    assert cells.estimate("uniform", "absolute", at_most=1000).remark == ""
+
+
+@pytest.mark.parametrize("prior", ["binomial:1/4", "poisson:25", "zipf:1"])
+def test_a_prior_of_counts_on_a_mean_says_what_it_counts(prior):
+    mean = answer(Mean("age", AGES, Fraction(48)), "0.2", setting(944), value=Fraction(47))
+    remark = mean.estimate(prior, "absolute", grid=1001).remark
+    assert remark.startswith(f"{prior} is a prior of counts: here it counts the 1000 steps of ")
+    assert "prior of counts" not in mean.estimate("steps:1,2", "absolute", grid=1001).remark
+    assert "prior of counts" not in count(404, "0.1", 944).estimate(prior, "absolute").remark
+    assert "counts the 9 steps" in count(404, "0.1", 944).estimate(prior, "absolute", grid=10).remark
+
+
 # --- counts -----------------------------------------------------------------------------------------------------------
 
 
@@ -366,7 +413,8 @@ def test_other_priors_are_spread_from_end_to_end_and_a_coarse_grid_says_so():
     released_sum = answer(Sum("v", grid, Fraction(0)), 1, setting(5000), value=Fraction(2_345_678_901))
     reading = released_sum.estimate("binomial:0.5", "absolute")
     assert reading.reader.axis == Axis(Fraction(0), Fraction(125_000), 40_001)
-    assert reading.remark == ""
+    assert reading.remark.startswith("binomial:1/2 is a prior of counts: here it counts the 40000 steps of 125000")
+    assert "very unlikely under your prior: one as small or smaller" in reading.remark
     assert "take more points" in released_sum.estimate("binomial:0.5", "absolute", grid=1001).remark
 
 
