@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Generic, TypeVar
 
 from utmost.errors import InputError
@@ -89,4 +90,29 @@ class Registry(Generic[FamilyType]):
 
     def refusal(self, text: str, *, files: bool = True) -> InputError:
         """The error for a text that names no member."""
-        return InputError(f"{self.noun} must be {self.forms(files=files)}, got {text[:MAX_QUOTED_CHARS]!r}", self.noun)
+        message = f"{self.noun} must be {self.forms(files=files)}, got {text[:MAX_QUOTED_CHARS]!r}"
+        return InputError(message, self.noun, self.similar(text, files=files))
+
+    def similar(self, text: str, *, files: bool = True) -> str | None:
+        """The question whether a family with a similar name was meant; None if there is none.
+
+        >>> Registry("letter", [Family(kind="alpha", example="alpha:1", meaning="the first")]).similar("alfa:3")
+        'did you mean alpha:1?'
+        """
+        kind = text.strip().partition(":")[0].lower()[:MAX_QUOTED_CHARS]
+        families = {family.kind: family for family in self if files or not family.reads_files}
+        matches = get_close_matches(kind, families, 1)
+        return f"did you mean {families[matches[0]].example}?" if matches else None
+
+    @contextmanager
+    def input_errors(self, text: str) -> Iterator[None]:
+        """Turn a ValueError of a family's own parser into an InputError about this text; it stays as the cause."""
+        try:
+            yield
+        except InputError:
+            raise
+        except ValueError as problem:
+            family = self.find(text.strip().partition(":")[0])
+            hint = None if family is None else f"write it like {family.example}"
+            message = f"{self.noun} must be one that can be made, got {text[:MAX_QUOTED_CHARS]!r}"
+            raise InputError(message, self.noun, hint) from problem

@@ -61,9 +61,8 @@ def test_the_tails_of_an_answer_are_those_of_the_prior_through_the_channel(consu
 
 def test_an_answer_that_contradicts_the_prior_is_remarked_upon():
     remark = count(404, "0.1", 944).estimate("binomial:0.9", "absolute").remark
-    assert remark == (
-        "This answer is very unlikely under your prior: one as small or smaller had a probability of less than 1 in 1000."
-    )
+    assert remark.startswith("This answer is very unlikely under your prior: one as small or smaller had")
+    assert remark.endswith("a probability of less than 1 in 1000.")
     assert "as large or larger" in count(404, "0.1", 944).estimate("binomial:0.1", "absolute").remark
     assert count(404, "0.1", 944).estimate("binomial:0.45", "absolute").remark == ""
     assert "as large or larger" in count(404, "0.1", None).estimate("uniform", "absolute", at_most=20).remark

@@ -33,8 +33,8 @@ PointPriorOption = Annotated[
     str,
     typer.Option(
         metavar="PRIOR",
-        help="What you believe before the answer: {priors}. Binomial, poisson and zipf are priors of counts: of a sum or a "
-        "mean they count the points, see --grid.",
+        help="What you believe before the answer: {priors}. Binomial, poisson and zipf are priors of counts: of a sum "
+        "or a mean they count the points, see --grid.",
     ),
 ]
 

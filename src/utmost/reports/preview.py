@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from utmost.queries.privacy_setting import PrivacySetting
 
 NONE_DECLARED: Mapping[str, str] = {}
-QUERIES_HEADER = ("query", "kind", "ε", "sensitivity", "error", "± (95 %)")
+QUERIES_HEADER = ("query", "kind", "ε", "sensitivity (steps)", "error", "± (95 %)")
 
 
 @dataclass(frozen=True, slots=True)

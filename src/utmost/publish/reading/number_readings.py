@@ -290,8 +290,8 @@ COARSE_POINTS_REMARK = (
     "The points are {0} apart and the noise is about {1}: for a finer reading take more points or narrow the range."
 )
 COUNTED_POINTS_REMARK = (
-    "{0} is a prior of counts: here it counts the {1} steps of {2} between the points, and other points make it another "
-    "prior. steps:… hardly depends on them."
+    "{0} is a prior of counts: here it counts the {1} steps of {2} between the points, and other points make it "
+    "another prior. steps:… hardly depends on them."
 )
 UNLIKELY_REMARK = (
     "This answer is very unlikely under your prior: one as {0} or {1} had a probability of less than 1 in {2}."
