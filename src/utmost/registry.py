@@ -17,6 +17,16 @@ from utmost.errors import InputError
 MAX_QUOTED_CHARS = 60  # of a text that is refused
 
 
+def similar_name(text: str, names: Iterable[str]) -> str | None:
+    """The name most like a text, if any is.
+
+    >>> similar_name("suvery", ["panel", "survey"]), similar_name("people", ["panel", "survey"])
+    ('survey', None)
+    """
+    matches = get_close_matches(text[:MAX_QUOTED_CHARS], [name for name in names if len(name) <= MAX_QUOTED_CHARS], 1)
+    return matches[0] if matches else None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Family:
     """What every family has.
@@ -99,10 +109,9 @@ class Registry(Generic[FamilyType]):
         >>> Registry("letter", [Family(kind="alpha", example="alpha:1", meaning="the first")]).similar("alfa:3")
         'did you mean alpha:1?'
         """
-        kind = text.strip().partition(":")[0].lower()[:MAX_QUOTED_CHARS]
         families = {family.kind: family for family in self if files or not family.reads_files}
-        matches = get_close_matches(kind, families, 1)
-        return f"did you mean {families[matches[0]].example}?" if matches else None
+        kind = similar_name(text.strip().partition(":")[0].lower(), families)
+        return None if kind is None else f"did you mean {families[kind].example}?"
 
     @contextmanager
     def input_errors(self, text: str) -> Iterator[None]:

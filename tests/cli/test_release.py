@@ -144,6 +144,15 @@ def test_a_mistake_in_a_plan_is_one_line_with_exit_code_2(utmost, people, old, n
     assert not (folder / "plan.release.json").exists()
 
 
+def test_a_misspelt_budget_is_recognised(utmost, people):
+    folder = people()
+    utmost("budget", "open", "survey", "--epsilon", "1")
+    text = (folder / "plan.toml").read_text()
+    (folder / "plan.toml").write_text(text.replace('budget = "b"', 'budget = "survye"', 1))
+    assert "not open yet: did you mean 'survey'?" in " ".join(utmost("release", "plan.toml", "--dry-run").out.split())
+    assert utmost("release", "plan.toml").err == "utmost: no budget 'survye' in this ledger: did you mean 'survey'?\n"
+
+
 def test_a_plan_that_is_not_there_is_refused(utmost):
     result = utmost("release", "nobody.toml")
     assert result.code == 2

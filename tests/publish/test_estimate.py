@@ -630,7 +630,7 @@ def test_the_reading_of_other_answers_is_the_remap():
 
 BELOW = Grid(Fraction(-1), Fraction(2), Fraction(1))
 BAD = [
-    (lambda: count(4, 1, None).estimate("uniform", "absolute"), "at-most must be given for a count"),
+    (lambda: count(4, 1, None).estimate("uniform", "absolute"), "at_most must be given for a count"),
     (lambda: count(4, 1, 9).estimate("1/2,1/2", "absolute"), "prior must have 10 weights"),
     (lambda: count(4, 1, 9).estimate("gauss", "absolute"), "prior must be uniform, binomial:0.3"),
     (lambda: count(4, 1, 9).estimate("uniform", "hinge"), "loss must be absolute"),
@@ -639,7 +639,7 @@ BAD = [
     (lambda: count(4, 1, 9).estimate("uniform", "absolute", grid=1), "grid must be from 2"),
     (lambda: count(4, 1, 9).estimate("uniform", "absolute", grid=50), "grid must be at most 10 points"),
     (lambda: count(4, 1, 9).estimate("uniform", "absolute", at_most=-1), "must leave a value"),
-    (lambda: count(4, 1, 9).estimate("uniform", "absolute", at_least=5, at_most=2), "at-least must not be above"),
+    (lambda: count(4, 1, 9).estimate("uniform", "absolute", at_least=5, at_most=2), "at_least must not be above"),
     (lambda: count(4, 1, 9).estimate("uniform", "absolute", cell="a"), "cell must not be given for a count"),
     (lambda: count(4, 1, 9).estimate("uniform", losses.matrix([[0, 1], [1, 0]])), "loss must be a matrix of 10 rows"),
     (lambda: count(4, 1, 9).estimate("", "absolute"), "prior must be uniform, binomial:0.3"),
@@ -648,7 +648,7 @@ BAD = [
     (lambda: survey()[4].estimate("1", "absolute"), "prior must have at least 2 weights"),
     (
         lambda: answer(Sum("v", BELOW, None), 1, OPEN, value=Fraction(1)).estimate("uniform", "absolute", at_most=5),
-        "at-least must be given for a sum",
+        "at_least must be given for a sum",
     ),
 ]
 

@@ -13,7 +13,7 @@ import typer
 
 from utmost.cli.options import JsonOption
 from utmost.cli.output import print_lines, print_remark, print_report
-from utmost.errors import OutputError
+from utmost.errors import InputError, LedgerError, OutputError
 
 if TYPE_CHECKING:
     from utmost.publish.execute import PreparedRelease, Progress
@@ -45,7 +45,7 @@ def command(
     with execute.prepare_release(parsed_plan, dry_run=dry_run) as prepared_release:
         if dry_run:
             counts = unreadable_values.count_unreadable(prepared_release.preview.plan, prepared_release.table)
-            print_report(preview.describe(prepared_release.preview, counts), json)
+            print_report(preview.describe(prepared_release.preview, counts, _budget_names(prepared_release)), json)
             return
         if not json:
             print_report(preview.describe(prepared_release.preview))
@@ -56,6 +56,14 @@ def command(
     if parsed_plan.output is not None:
         print_remark(f"wrote {os.path.relpath(parsed_plan.output)}")
     print_report(release.describe(new_release), json)
+
+
+def _budget_names(prepared_release: PreparedRelease) -> list[str]:
+    """The names of the budgets, where the ledger is there."""
+    try:
+        return [budget.name for budget in prepared_release.budget_ledger.budgets()]
+    except (InputError, LedgerError):
+        return []
 
 
 def _spend(prepared_release: PreparedRelease, report: Progress) -> Release:
