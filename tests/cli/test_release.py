@@ -144,6 +144,13 @@ def test_a_mistake_in_a_plan_is_one_line_with_exit_code_2(utmost, people, old, n
     assert not (folder / "plan.release.json").exists()
 
 
+def test_a_release_is_not_a_plan(utmost, people):
+    people()
+    utmost("release", "plan.toml")
+    result = utmost("release", "plan.release.json")
+    assert (result.code, result.err.endswith(": this is a release, not a plan\n")) == (2, True)
+
+
 def test_a_misspelt_budget_is_recognised(utmost, people):
     folder = people()
     utmost("budget", "open", "survey", "--epsilon", "1")
