@@ -109,7 +109,10 @@ def test_the_third_release_finds_the_budget_empty_and_the_file_of_the_second_unt
     second = (folder / "plan.release.json").read_text()
     result = utmost("release", "plan.toml")
     assert result.code == 2
-    assert result.err == "utmost: budget 'b' has ε 0 left, this plan costs 1: lower its epsilons or open a new budget\n"
+    assert result.err == (
+        "utmost: budget 'b' has ε 0 left, this plan costs 1: lower its epsilons or open a new budget; "
+        "to repeat a release for free, its plan needs a fingerprint\n"
+    )
     assert (folder / "plan.release.json").read_text() == second
 
 

@@ -13,10 +13,11 @@ import typer
 
 from utmost.cli.options import JsonOption
 from utmost.cli.output import print_lines, print_remark, print_report
-from utmost.errors import InputError, LedgerError, OutputError
+from utmost.errors import BudgetError, InputError, LedgerError, OutputError
 
 if TYPE_CHECKING:
     from utmost.publish.execute import PreparedRelease, Progress
+    from utmost.publish.plans import Plan
     from utmost.publish.release_model import Release
 
 EXAMPLES = """Examples:  utmost release survey.toml --dry-run
@@ -42,7 +43,7 @@ def command(
     parsed_plan = plans.read_plan(plan)
     if output is not None:
         parsed_plan = replace(parsed_plan, output=Path(output).absolute())
-    with execute.prepare_release(parsed_plan, dry_run=dry_run) as prepared_release:
+    with _repetition_advice(parsed_plan), execute.prepare_release(parsed_plan, dry_run=dry_run) as prepared_release:
         if dry_run:
             counts = unreadable_values.count_unreadable(prepared_release.preview.plan, prepared_release.table)
             print_report(preview.describe(prepared_release.preview, counts, _budget_names(prepared_release)), json)
@@ -56,6 +57,19 @@ def command(
     if parsed_plan.output is not None:
         print_remark(f"wrote {os.path.relpath(parsed_plan.output)}")
     print_report(release.describe(new_release), json)
+
+
+@contextmanager
+def _repetition_advice(plan: Plan) -> Iterator[None]:
+    """Say what is needed to repeat a release, where a budget is short for a plan that has been released before."""
+    was_released = plan.output is not None and plan.output.exists()
+    try:
+        yield
+    except BudgetError as problem:
+        if not was_released or plan.fingerprint is not None:
+            raise
+        hint = f"{problem.hint}; to repeat a release for free, its plan needs a fingerprint"
+        raise BudgetError(problem.message, problem.field, hint, context=problem.context) from None
 
 
 def _budget_names(prepared_release: PreparedRelease) -> list[str]:
