@@ -73,7 +73,7 @@ VALID: dict[str, tuple[Any, ...]] = {
     "vertices": (ut.line(2),),
 }
 NEEDS_FILES = {"preview", "release", "Level", "Space", "InputError", "UtmostError"}
-NEEDS_FILES |= {"read_channel", "read_release", "write_channel"}
+NEEDS_FILES |= {"read_channel", "read_release", "write_channel", "write_release"}
 WRONG: dict[str, Any] = {
     "nothing": None,
     "a float": 0.5,

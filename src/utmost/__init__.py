@@ -33,7 +33,7 @@ _NAMES = {  # where a name of this module is defined: names
     "utmost.mechanisms": "exponential geometric laplace planar response response_dual staircase",
     "utmost.polytopes": "is_kernel_mechanism is_vertex_mechanism kernels vertices",
     "utmost.publish.execute": "preview release",
-    "utmost.publish.release_file": "read_release release_schema",
+    "utmost.publish.release_file": "read_release release_schema write_release",
     "utmost.qif": "hyper refinement",
     "utmost.spaces": "Space cycle databases discrete graph grid hamming line space",
 }
@@ -69,7 +69,8 @@ _MODULES = {  # public module: its public names; a module elsewhere is named by 
     "local = publish.local": """CategoryMechanism DegreeCoordinates Frequencies LocationMechanism LocationPrior
         LocationReading PlaneCoordinates TableMetadata estimate_frequencies obfuscate read_locations read_metadata
         recover_frequencies remap_reports weighted_grid""",
-    "losses = consumer.losses": "Loss absolute asymmetric binary drawn legality matrix nib over parse power squared",
+    "losses = consumer.losses": """ErrorLoss LOSSES Loss LossFamily absolute asymmetric binary drawn legality matrix nib
+        over parse power squared""",
     "mechanisms": """Geometric exponential folded_geometric geometric inverse_geometric laplace planar response
         response_dual staircase staircase_space""",
     "noise": """channel_sampler draw_channel draw_row draw_samples geometric_noise permute_and_flip_law row_sampler
@@ -81,7 +82,8 @@ _MODULES = {  # public module: its public names; a module elsewhere is named by 
         WrappedLaplace WrappedPlanar certify_laplace exact_epsilon fixed_point_format implementation
         implemented_sensitivity laplace_setting run_attack sum_error uniform_generator wasserstein wrap_laplace
         wrap_planar wrap_shifted""",
-    "priors = consumer.priors": """Prior binomial explicit from_data normalised parse poisson steps uniform zipf""",
+    "priors = consumer.priors": """PRIORS Prior PriorFamily binomial explicit from_data normalised parse poisson steps
+        uniform zipf""",
     "qif": """Capacity Gain Hyper Leakage Loss Measure Refinement Shannon bayes best_remap best_strategy capacity
         guessing hyper hyper_distance hyper_distance_float leakage line_distance min_entropy miracle_additive
         miracle_multiplicative posterior_uncertainty posterior_vulnerability refinement refining_move shannon

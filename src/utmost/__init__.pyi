@@ -73,6 +73,7 @@ from utmost.publish.execute import preview as preview
 from utmost.publish.execute import release as release
 from utmost.publish.release_file import read_release as read_release
 from utmost.publish.release_file import release_schema as release_schema
+from utmost.publish.release_file import write_release as write_release
 from utmost.qif import hyper as hyper
 from utmost.qif import refinement as refinement
 from utmost.spaces import Space as Space

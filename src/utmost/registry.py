@@ -10,12 +10,23 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Generic, TypeVar
 
 from utmost.errors import InputError
 
 KIND_PATTERN = re.compile(r"[a-z][a-z0-9_-]*")  # no list of weights, no file, nothing with a colon
 MAX_QUOTED_CHARS = 60  # of a text that is refused
+
+
+def similar_name(text: str, names: Iterable[str]) -> str | None:
+    """The name most like a text, if any is.
+
+    >>> similar_name("suvery", ["panel", "survey"]), similar_name("people", ["panel", "survey"])
+    ('survey', None)
+    """
+    matches = get_close_matches(text[:MAX_QUOTED_CHARS], [name for name in names if len(name) <= MAX_QUOTED_CHARS], 1)
+    return matches[0] if matches else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,4 +104,28 @@ class Registry(Generic[FamilyType]):
 
     def refusal(self, text: str, *, files: bool = True) -> InputError:
         """The error for a text that names no member."""
-        return InputError(f"{self.noun} must be {self.forms(files=files)}, got {text[:MAX_QUOTED_CHARS]!r}", self.noun)
+        message = f"{self.noun} must be {self.forms(files=files)}, got {text[:MAX_QUOTED_CHARS]!r}"
+        return InputError(message, self.noun, self.similar(text, files=files))
+
+    def similar(self, text: str, *, files: bool = True) -> str | None:
+        """The question whether a family with a similar name was meant; None if there is none.
+
+        >>> Registry("letter", [Family(kind="alpha", example="alpha:1", meaning="the first")]).similar("alfa:3")
+        'did you mean alpha:1?'
+        """
+        families = {family.kind: family for family in self if files or not family.reads_files}
+        kind = similar_name(text.strip().partition(":")[0].lower(), families)
+        return None if kind is None else f"did you mean {families[kind].example}?"
+
+    @contextmanager
+    def input_errors(self, text: str) -> Iterator[None]:
+        """Turn a ValueError of a family's own parser into an InputError about this text; it stays as the cause."""
+        try:
+            yield
+        except InputError:
+            raise
+        except ValueError as problem:
+            family = self.find(text.strip().partition(":")[0])
+            hint = None if family is None else f"write it like {family.example}"
+            message = f"{self.noun} must be one that can be made, got {text[:MAX_QUOTED_CHARS]!r}"
+            raise InputError(message, self.noun, hint) from problem

@@ -215,7 +215,7 @@ BAD = [
     (("closed.json", "--query", "dole", "--loss", "hinge"), "loss must be absolute"),
     (("closed.json", "--query", "dole", "--coverage", "2"), "coverage must be strictly between 0 and 1"),
     (("closed.json", "--query", "dole", "--coverage", "most"), "coverage must be a number"),
-    (("closed.json", "--query", "dole", "--at-most", "many"), "at-most must be a number"),
+    (("closed.json", "--query", "dole", "--at-most", "many"), "at_most must be a number"),
     (("closed.json", "--query", "dole", "--grid", "1.5"), "grid must be a whole number"),
     (("closed.json", "--query", "dole", "--grid", "1000000000000"), "grid must be from 2"),
     (("closed.json", "--query", "dole", "--prior", "binomial:2"), "binomial must have a probability"),

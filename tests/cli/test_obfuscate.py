@@ -198,7 +198,7 @@ def test_bad_input_is_one_line_and_leaves_no_file(utmost, people, arguments, exp
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (("absent.csv",), "must lie beside the table"),
+        (("absent.csv",), "must lie beside the table, got no such file or directory: utmost obfuscate writes it"),
         (("in.csv",), "must lie beside the table"),
         (("votes.csv", "--loss", "squared"), "--loss must not be given for frequencies"),
         (("votes.csv", "--confidence", "2"), "confidence must be between 0 and 1"),

@@ -147,6 +147,7 @@ BAD = [
     ((*LAPLACE, "--range", "0,nan"), "--range must be a number"),
     ((*LAPLACE[:-2], "--range", "0,1"), "--round must be given"),
     ((*LAPLACE[:-1], "0", "--range", "0,1"), "round must be > 0"),
+    ((*LAPLACE[:-1], "1e400", "--range", "0,1"), "round must be at most the largest number of binary64"),
     ((*LAPLACE, "--range", "0,1", "--format", "binary80"), "format must be binary16"),
     ((*LAPLACE, "--range", "0,1", "--generator", "1"), "generator must have"),
     ((*LAPLACE, "--range", "0,1", "--sensitivity", "0"), "sensitivity must be > 0"),

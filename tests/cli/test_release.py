@@ -110,7 +110,10 @@ def test_the_third_release_finds_the_budget_empty_and_the_file_of_the_second_unt
     second = (folder / "plan.release.json").read_text()
     result = utmost("release", "plan.toml")
     assert result.code == 2
-    assert result.err == "utmost: budget 'b' has ε 0 left, this plan costs 1: lower its epsilons or open a new budget\n"
+    assert result.err == (
+        "utmost: budget 'b' has ε 0 left, this plan costs 1: lower its epsilons or open a new budget; "
+        "to repeat a release for free, its plan needs a fingerprint\n"
+    )
     assert (folder / "plan.release.json").read_text() == second
 
 
@@ -143,6 +146,22 @@ def test_a_mistake_in_a_plan_is_one_line_with_exit_code_2(utmost, people, old, n
     assert result.err.startswith("utmost: ")
     assert result.err.count("\n") == 1
     assert not (folder / "plan.release.json").exists()
+
+
+def test_a_release_is_not_a_plan(utmost, people):
+    people()
+    utmost("release", "plan.toml")
+    result = utmost("release", "plan.release.json")
+    assert (result.code, result.err.endswith(": this is a release, not a plan\n")) == (2, True)
+
+
+def test_a_misspelt_budget_is_recognised(utmost, people):
+    folder = people()
+    utmost("budget", "open", "survey", "--epsilon", "1")
+    text = (folder / "plan.toml").read_text()
+    (folder / "plan.toml").write_text(text.replace('budget = "b"', 'budget = "survye"', 1))
+    assert "not open yet: did you mean 'survey'?" in " ".join(utmost("release", "plan.toml", "--dry-run").out.split())
+    assert utmost("release", "plan.toml").err == "utmost: no budget 'survye' in this ledger: did you mean 'survey'?\n"
 
 
 def test_a_plan_that_is_not_there_is_refused(utmost):

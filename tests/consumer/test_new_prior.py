@@ -6,6 +6,8 @@ The family is defined here and registered for one test at a time.
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -104,6 +106,31 @@ def test_an_unknown_prior_is_refused_with_a_list_that_has_it():
     with pytest.raises(ut.InputError, match="rising:1") as error:
         ut.priors.parse("falling:1", 3)
     assert error.value.field == "prior"
+
+
+def test_a_value_error_of_its_parser_is_an_input_error():
+    family = PriorFamily(
+        kind="fixed", example="fixed:1", meaning="", parse=lambda size, text: Rising(size, Fraction(text))
+    )
+    with PRIORS.registration(family), pytest.raises(ut.InputError, match="write it like fixed:1") as error:
+        ut.priors.parse("fixed:one", 3)
+    assert (error.value.field, type(error.value.__cause__)) == ("prior", ValueError)
+
+
+@pytest.mark.parametrize(("text", "advice"), [("risng:1", "did you mean rising:1?"), ("mine.csv", "no such file")])
+def test_a_refusal_says_what_may_have_been_meant(text: str, advice: str):
+    with pytest.raises(ut.InputError) as error:
+        ut.priors.parse(text, 3)
+    assert error.value.hint == advice
+
+
+def test_the_script_of_the_documentation_is_a_command_line_that_has_it(tmp_path: Path):
+    page = (DOCS / "consumer.md").read_text(encoding="utf-8")
+    script = tmp_path / "my_utmost.py"
+    script.write_text(page.partition("```py my_utmost.py\n")[2].partition("```")[0], encoding="utf-8")
+    arguments = ["optimal", "line:3", "--alpha", "1/2", "--prior", "rising:1", "--json"]
+    finished = subprocess.run([sys.executable, str(script), *arguments], capture_output=True, text=True, check=True)
+    assert json.loads(finished.stdout)["prior"] == "rising:1"
 
 
 def test_the_studio_offers_it_with_its_fields():

@@ -41,6 +41,52 @@ def parts(total, rows):
     return {"total": total, "rows": rows}
 
 
+# --- remarks ----------------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=60)
+@given(legal_consumers(2, 7), EPSILONS, st.data())
+def test_the_tails_of_an_answer_are_those_of_the_prior_through_the_channel(consumer, rate, data):
+    size = consumer.prior.size
+    y = data.draw(st.integers(0, size - 1))
+    reading = count(y, rate, size - 1).estimate(consumer.prior, consumer.loss)
+    law = [
+        float(sum(p * q for p, q in zip(consumer.prior.exact(), column, strict=True)))
+        for column in zip(*geometric(size - 1, epsilon(rate)).channel().rows, strict=True)
+    ]
+    below, above = number_readings.answer_tails(reading.reader, number_readings.lattice_of(reading.answer), y)
+    assert below == pytest.approx(sum(law[: y + 1]), rel=1e-9) or (y == size - 1 and below >= 0.5)
+    assert above == pytest.approx(sum(law[y:]), rel=1e-9) or (y == 0 and above >= 0.5)
+
+
+def test_an_answer_that_contradicts_the_prior_is_remarked_upon():
+    remark = count(404, "0.1", 944).estimate("binomial:0.9", "absolute").remark
+    assert remark.startswith("This answer is very unlikely under your prior: one as small or smaller had")
+    assert remark.endswith("a probability of less than 1 in 1000.")
+    assert "as large or larger" in count(404, "0.1", 944).estimate("binomial:0.1", "absolute").remark
+    assert count(404, "0.1", 944).estimate("binomial:0.45", "absolute").remark == ""
+    assert "as large or larger" in count(404, "0.1", None).estimate("uniform", "absolute", at_most=20).remark
+
+
+def test_of_many_cells_those_that_contradict_the_prior_are_counted():
+    cells = answer(Histogram({"k": (0, 1)}), "0.4", OPEN, value=(12, 900))
+    assert cells.estimate("poisson:12", "absolute", at_most=1000).remark.startswith(
+        "1 of the 2 numbers are very unlikely"
+    )
+    assert cells.estimate("poisson:12", "absolute", at_most=1000).remark.endswith("less than 1 in 2000.")
+    assert cells.estimate("uniform", "absolute", at_most=1000).remark == ""
+
+
+@pytest.mark.parametrize("prior", ["binomial:1/4", "poisson:25", "zipf:1"])
+def test_a_prior_of_counts_on_a_mean_says_what_it_counts(prior):
+    mean = answer(Mean("age", AGES, Fraction(48)), "0.2", setting(944), value=Fraction(47))
+    remark = mean.estimate(prior, "absolute", grid=1001).remark
+    assert remark.startswith(f"{prior} is a prior of counts: here it counts the 1000 steps of ")
+    assert "prior of counts" not in mean.estimate("steps:1,2", "absolute", grid=1001).remark
+    assert "prior of counts" not in count(404, "0.1", 944).estimate(prior, "absolute").remark
+    assert "counts the 9 steps" in count(404, "0.1", 944).estimate(prior, "absolute", grid=10).remark
+
+
 # --- counts -----------------------------------------------------------------------------------------------------------
 
 
@@ -366,7 +412,8 @@ def test_other_priors_are_spread_from_end_to_end_and_a_coarse_grid_says_so():
     released_sum = answer(Sum("v", grid, Fraction(0)), 1, setting(5000), value=Fraction(2_345_678_901))
     reading = released_sum.estimate("binomial:0.5", "absolute")
     assert reading.reader.axis == Axis(Fraction(0), Fraction(125_000), 40_001)
-    assert reading.remark == ""
+    assert reading.remark.startswith("binomial:1/2 is a prior of counts: here it counts the 40000 steps of 125000")
+    assert "very unlikely under your prior: one as small or smaller" in reading.remark
     assert "take more points" in released_sum.estimate("binomial:0.5", "absolute", grid=1001).remark
 
 
@@ -588,7 +635,7 @@ def test_the_reading_of_other_answers_is_the_remap():
 
 BELOW = Grid(Fraction(-1), Fraction(2), Fraction(1))
 BAD = [
-    (lambda: count(4, 1, None).estimate("uniform", "absolute"), "at-most must be given for a count"),
+    (lambda: count(4, 1, None).estimate("uniform", "absolute"), "at_most must be given for a count"),
     (lambda: count(4, 1, 9).estimate("1/2,1/2", "absolute"), "prior must have 10 weights"),
     (lambda: count(4, 1, 9).estimate("gauss", "absolute"), "prior must be uniform, binomial:0.3"),
     (lambda: count(4, 1, 9).estimate("uniform", "hinge"), "loss must be absolute"),
@@ -597,7 +644,7 @@ BAD = [
     (lambda: count(4, 1, 9).estimate("uniform", "absolute", grid=1), "grid must be from 2"),
     (lambda: count(4, 1, 9).estimate("uniform", "absolute", grid=50), "grid must be at most 10 points"),
     (lambda: count(4, 1, 9).estimate("uniform", "absolute", at_most=-1), "must leave a value"),
-    (lambda: count(4, 1, 9).estimate("uniform", "absolute", at_least=5, at_most=2), "at-least must not be above"),
+    (lambda: count(4, 1, 9).estimate("uniform", "absolute", at_least=5, at_most=2), "at_least must not be above"),
     (lambda: count(4, 1, 9).estimate("uniform", "absolute", cell="a"), "cell must not be given for a count"),
     (lambda: count(4, 1, 9).estimate("uniform", losses.matrix([[0, 1], [1, 0]])), "loss must be a matrix of 10 rows"),
     (lambda: count(4, 1, 9).estimate("", "absolute"), "prior must be uniform, binomial:0.3"),
@@ -606,7 +653,7 @@ BAD = [
     (lambda: survey()[4].estimate("1", "absolute"), "prior must have at least 2 weights"),
     (
         lambda: answer(Sum("v", BELOW, None), 1, OPEN, value=Fraction(1)).estimate("uniform", "absolute", at_most=5),
-        "at-least must be given for a sum",
+        "at_least must be given for a sum",
     ),
 ]
 

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import example_releases
 from utmost.data.grid import Grid
 from utmost.data.selection import NeighbourRelation, Partition, PrivacyUnit
 from utmost.errors import InputError
@@ -225,3 +226,15 @@ def test_errors_that_no_double_holds_are_refused(key, value):
     assert altered_text != text
     with pytest.raises(InputError, match=key):
         release_file.parse_release(altered_text)
+
+
+def test_a_release_is_saved_as_it_was_and_replaces_releases_only(tmp_path):
+    saved, other = tmp_path / "a.release.json", tmp_path / "notes.txt"
+    document = example_releases.release([example_releases.count(404, "0.1")])
+    for _ in range(2):
+        release_file.write_release(document, saved)
+    assert release_file.read_release(saved) == document
+    other.write_text("mine", encoding="utf-8")
+    with pytest.raises(InputError, match="must be a new file or replace a release"):
+        release_file.write_release(document, other)
+    assert other.read_text(encoding="utf-8") == "mine"

@@ -47,7 +47,10 @@ def open_command(
     unit: Annotated[str, typer.Option(metavar="UNIT", help="row, or the column that names a person.")] = "row",
     neighbours: Annotated[str, typer.Option(metavar="KIND", help="replace or add-remove.")] = "replace",
     remember: Annotated[
-        bool, typer.Option("--remember/--no-remember", help="Repeat the same release for free.")
+        bool,
+        typer.Option(
+            "--remember/--no-remember", help="Repeat the same release for free; needs a fingerprint in the plan."
+        ),
     ] = True,
     json: JsonOption = False,
 ) -> None:

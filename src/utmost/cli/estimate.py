@@ -11,7 +11,6 @@ from utmost.cli.options import (
     JsonOption,
     LossOption,
     PlotOption,
-    PriorOption,
     check_ending,
     save_plot,
 )
@@ -30,11 +29,21 @@ EXAMPLES = (
 )
 
 
+PointPriorOption = Annotated[
+    str,
+    typer.Option(
+        metavar="PRIOR",
+        help="What you believe before the answer: {priors}. Binomial, poisson and zipf are priors of counts: of a sum "
+        "or a mean they count the points, see --grid.",
+    ),
+]
+
+
 def command(
     release: Annotated[
         str, typer.Argument(metavar="RELEASE", help="Release file written by utmost release.", show_default=False)
     ],
-    prior: PriorOption = "uniform",
+    prior: PointPriorOption = "uniform",
     loss: LossOption = "absolute",
     query: Annotated[str | None, typer.Option(metavar="NAME", help="Read this answer only; all if left out.")] = None,
     cell: Annotated[str | None, typer.Option(metavar="KEY", help="Read this cell of a histogram only.")] = None,

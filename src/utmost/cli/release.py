@@ -13,10 +13,11 @@ import typer
 
 from utmost.cli.options import JsonOption
 from utmost.cli.output import print_lines, print_remark, print_report
-from utmost.errors import OutputError
+from utmost.errors import BudgetError, InputError, LedgerError, OutputError
 
 if TYPE_CHECKING:
     from utmost.publish.execute import PreparedRelease, Progress
+    from utmost.publish.plans import Plan
     from utmost.publish.release_model import Release
 
 EXAMPLES = """Examples:  utmost release survey.toml --dry-run
@@ -50,10 +51,10 @@ def command(
         output_files.check_table_output(Path(table), "--table", parsed_plan)
         with release_file.ReservedFile(Path(table)):
             pass  # it can be written
-    with execute.prepare_release(parsed_plan, dry_run=dry_run) as prepared_release:
+    with _repetition_advice(parsed_plan), execute.prepare_release(parsed_plan, dry_run=dry_run) as prepared_release:
         if dry_run:
             counts = unreadable_values.count_unreadable(prepared_release.preview.plan, prepared_release.table)
-            print_report(preview.describe(prepared_release.preview, counts), json)
+            print_report(preview.describe(prepared_release.preview, counts, _budget_names(prepared_release)), json)
             if prepared_release.preview.refusal is not None:
                 raise prepared_release.preview.refusal
             return
@@ -69,6 +70,27 @@ def command(
         tidy_table(new_release).write(Path(table))
         print_remark(f"wrote {table}")
     print_report(release.describe(new_release), json)
+
+
+@contextmanager
+def _repetition_advice(plan: Plan) -> Iterator[None]:
+    """Say what is needed to repeat a release, where a budget is short for a plan that has been released before."""
+    was_released = plan.output is not None and plan.output.exists()
+    try:
+        yield
+    except BudgetError as problem:
+        if not was_released or plan.fingerprint is not None:
+            raise
+        hint = f"{problem.hint}; to repeat a release for free, its plan needs a fingerprint"
+        raise BudgetError(problem.message, problem.field, hint, context=problem.context) from None
+
+
+def _budget_names(prepared_release: PreparedRelease) -> list[str]:
+    """The names of the budgets, where the ledger is there."""
+    try:
+        return [budget.name for budget in prepared_release.budget_ledger.budgets()]
+    except (InputError, LedgerError):
+        return []
 
 
 def _spend(prepared_release: PreparedRelease, report: Progress) -> Release:

@@ -38,6 +38,7 @@ from utmost.ledger.stores.database import (
     make_tables,
     tables_version,
 )
+from utmost.registry import similar_name
 
 MAX_DENOMINATOR_BITS = 3000  # of what a budget has spent, so that it can be written down anywhere
 
@@ -243,7 +244,9 @@ class Ledger:
         """A budget, locked for the rest of the transaction if `lock_clause` says so."""
         rows = session.rows(f"{database.SELECT_BUDGET} WHERE name = ?{lock_clause}", check_name(name))
         if not rows:
-            raise InputError(f"no budget '{name}' in this ledger", "budget", "see utmost budget list, or open it")
+            similar = similar_name(name, (str(row[3]) for row in session.rows(database.SELECT_BUDGET)))
+            hint = "see utmost budget list, or open it" if similar is None else f"did you mean '{similar}'?"
+            raise InputError(f"no budget '{name}' in this ledger", "budget", hint)
         return self._parse_budget(rows[0])
 
     def _matching_budget(self, session: Session, release_cost: ReleaseCost, lock_clause: str = "") -> StoredBudget:

@@ -5,6 +5,7 @@ from types import ModuleType
 
 from utmost.errors import InputError
 from utmost.papers.items import SOURCE_TEXT, Item, Report, Series, Table, document
+from utmost.registry import similar_name
 
 KEYS: dict[str, str] = {
     "GRS12": "Ghosh, Roughgarden, Sundararajan: Universally Utility-Maximizing Privacy Mechanisms",
@@ -25,7 +26,7 @@ def report(key: str) -> Report:
     >>> report("GRS13")
     Traceback (most recent call last):
         ...
-    utmost.errors.InputError: paper must be one of GRS12, GMP13, FMPD23, FMM21, KL10, got 'GRS13': see the list of keys
+    utmost.errors.InputError: paper must be one of GRS12, GMP13, FMPD23, FMM21, KL10, got 'GRS13': did you mean GRS12?
     """
     paper_report: Report = _load(key).report()
     return paper_report
@@ -48,5 +49,7 @@ def item(key: str, name: str, *arguments: object) -> Item:
 
 def _load(key: str, module: str = "") -> ModuleType:
     if key.upper() not in KEYS:
-        raise InputError(f"paper must be one of {', '.join(KEYS)}, got {key[:20]!r}", "key", "see the list of keys")
+        similar = similar_name(key.upper(), KEYS)
+        hint = "utmost papers has their titles" if similar is None else f"did you mean {similar}?"
+        raise InputError(f"paper must be one of {', '.join(KEYS)}, got {key[:20]!r}", "key", hint)
     return import_module(f"utmost.papers.{key.lower()}{module}")

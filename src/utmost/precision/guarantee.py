@@ -284,9 +284,13 @@ def rate_bounds(level: Level, sensitivity: Fraction) -> tuple[Fraction, Fraction
         return round_up(level.epsilon_ball(BALL_BITS)), round_up(rate(level, sensitivity))
 
 
-def check_format(number_format: NumberFormat, edge: Fraction) -> None:
-    """Refuse results that a format has no numbers for."""
-    if number_format.largest is not None and edge > number_format.largest:
+def check_format(number_format: NumberFormat, edge: Fraction, rounding: Fraction) -> None:
+    """Refuse results that a format has no numbers for: up to `edge`, rounded to multiples of `rounding`."""
+    if number_format.largest is not None and rounding > number_format.largest:
+        raise InputError(
+            f"round must be at most the largest number of {number_format.name}", "round", "take a smaller step"
+        )
+    if number_format.largest is not None and edge + rounding > number_format.largest:
         raise InputError(
             f"range must stay within the largest number of {number_format.name}", "range", "take a wider format"
         )

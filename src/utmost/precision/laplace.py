@@ -180,7 +180,7 @@ def certify_laplace(setting: LaplaceSetting, implementation: Implementation) -> 
     >>> 1 < guarantee.sharp == guarantee.epsilon_prime < guarantee.theorem < 1 + Fraction(1, 10**6)
     True
     """
-    check_format(implementation.format, max(abs(setting.low), abs(setting.high)) + setting.rounding)
+    check_format(implementation.format, max(abs(setting.low), abs(setting.high)), setting.rounding)
     return certify_closeness(setting, closeness(setting, implementation))
 
 

@@ -215,7 +215,7 @@ def certify_planar(setting: PlanarSetting, implementation: Implementation) -> Pr
     >>> 1 < guarantee.epsilon_prime < 1 + Fraction(1, 10**4)
     True
     """
-    check_format(implementation.format, max(abs(end) for end in (*setting.low, *setting.high)) + setting.rounding)
+    check_format(implementation.format, max(abs(end) for end in (*setting.low, *setting.high)), setting.rounding)
     return certify_closeness(setting, closeness(setting, implementation))
 
 

@@ -58,8 +58,8 @@ def estimate(
     a histogram.
     """
     axis_request = AxisRequest(
-        _parse_bound(at_least, "at-least"),
-        _parse_bound(at_most, "at-most"),
+        _parse_bound(at_least, "at_least"),
+        _parse_bound(at_most, "at_most"),
         None if grid is None else integer(grid, "grid"),
     )
     return read_answer(answer, make_reader(answer, prior, loss, axis_request, coverage, cell), coverage, cell)

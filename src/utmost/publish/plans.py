@@ -111,7 +111,8 @@ def parse_plan(text: str, folder: Path | None = None) -> Plan:
     except InputError:
         raise
     except (ValueError, RecursionError) as problem:
-        raise InputError(f"plan must be TOML: {_shorten(str(problem))}", "plan") from None
+        hint = "this is a release, not a plan" if '"utmost-release/' in text[:200] else None
+        raise InputError(f"plan must be TOML: {_shorten(str(problem))}", "plan", hint) from None
     return plan_from_mapping(content, folder)
 
 

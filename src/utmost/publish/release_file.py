@@ -328,6 +328,14 @@ def release_to_json(release: Release) -> str:
     return json.dumps(release_content(release), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
 
+def write_release(release: Release, path: str | Path) -> None:
+    """Save a release, as `utmost release` does: whole or not at all, in a new file or in place of another release."""
+    from utmost.publish import output_files
+
+    output_files.check_output(Path(path), "path", output_files.RELEASE, {})
+    save_text(release_to_json(release), Path(path))
+
+
 def read_release(path: str | Path) -> Release:
     """The release in a file."""
     release_path = Path(path)

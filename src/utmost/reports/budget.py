@@ -28,7 +28,7 @@ def describe(budget: Budget, state: BudgetState) -> Report:
         (budget.rule.measure, Paragraph(numbers["limit"], *delta, f", {budget.rule.words}")),
         ("spent", Paragraph(numbers["spent"], charges)),
         ("left", numbers["left"]),
-        ("remembers", "yes" if budget.remember else "no"),
+        ("remembers", "yes, releases of plans with a fingerprint" if budget.remember else "no"),
         ("opened", budget.opened),
     )
     return Report({"budget": Facts(pairs)}, _document(budget, state), numbers)

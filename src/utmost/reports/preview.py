@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from utmost.publish import plan_writer
 from utmost.publish.release_file import error_content, part_content
 from utmost.queries.answer_error import noise_remark
+from utmost.registry import similar_name
 from utmost.reports.blocks import Block, Cell, Facts, Paragraph, Report, Table
 from utmost.reports.numbers import Quantity, Rounding, amount, at_most, quantity
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from utmost.queries.privacy_setting import PrivacySetting
 
 NONE_DECLARED: Mapping[str, str] = {}
-QUERIES_HEADER = ("query", "kind", "ε", "sensitivity", "error", "± (95 %)")
+QUERIES_HEADER = ("query", "kind", "ε", "sensitivity (steps)", "error", "± (95 %)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +52,11 @@ def shown_error(error: ErrorLaw) -> ShownError:
     return ShownError(quantity(error.expected, suffix=error.suffix), at_most(error.half_width, suffix=error.suffix))
 
 
-def describe(preview: Preview, unreadable: Mapping[str, int] | None = None) -> Report:
+def describe(preview: Preview, unreadable: Mapping[str, int] | None = None, budget_names: Sequence[str] = ()) -> Report:
     """Whom the plan protects, its cost, the error of each answer, and what must be known to read the errors.
 
-    `unreadable` counts the values of columns that their kinds do not fit, where they were counted.
+    `unreadable` counts the values of columns that their kinds do not fit, where they were counted. `budget_names` are
+    those in the ledger: a budget that is not open may be one of them, misspelt.
     """
     from utmost.publish.unreadable_values import unreadable_sentences
 
@@ -64,7 +66,7 @@ def describe(preview: Preview, unreadable: Mapping[str, int] | None = None) -> R
         *part_remarks(preview.part_adds_up),
     ]
     blocks: dict[str, Block | None] = {
-        "setting": _setting_facts(preview),
+        "setting": _setting_facts(preview, budget_names),
         "space": Paragraph(),
         "queries": Table(QUERIES_HEADER, tuple(_planned_row(answer) for answer in preview.planned_answers), 2),
     }
@@ -76,13 +78,15 @@ def describe(preview: Preview, unreadable: Mapping[str, int] | None = None) -> R
     return Report(blocks, document)
 
 
-def _setting_facts(preview: Preview) -> Facts:
+def _setting_facts(preview: Preview, budget_names: Sequence[str]) -> Facts:
     setting = preview.setting
     neighbours = f"for {setting.unit}; neighbours: {setting.neighbours}; number of units: "
     privacy = Paragraph(neighbours, *units_paragraph(setting).parts)
     part = [] if setting.part is None else [("Part", f"only the rows with {setting.part}")]
     outlook = BudgetOutlook(preview.cost, preview.plan.budget, preview.spent, preview.left, preview.after, preview.free)
-    hint = "" if preview.open_command is None else f": {preview.open_command}"
+    similar = similar_name(preview.plan.budget, budget_names)
+    advice = preview.open_command if similar is None else f"did you mean '{similar}'?"
+    hint = "" if preview.open_command is None else f": {advice}"
     cost = Paragraph(*cost_paragraph(outlook).parts, hint, *_missing_parts(preview.missing))
     return Facts((("Privacy", privacy), *part, ("Cost", cost)))
 

@@ -51,7 +51,7 @@ def parse_space(text: str) -> Space:
 
 def _syntax_error(text: str) -> InputError:
     quoted = f'"{text[:40]}"' if text else "nothing"
-    return InputError(f"space must be {forms()}, got {quoted}", "space")
+    return InputError(f"space must be {forms()}, got {quoted}", "space", SPACES.similar(text))
 
 
 def _parse_sum(text: str, depth: int) -> Space:
@@ -102,7 +102,8 @@ def _file_name(text: str) -> str | None:
 def _parse_atom(text: str) -> Space:
     kind, _, rest = text.partition(":")
     family = SPACES.find(kind)
-    space = family.parse(rest) if family is not None and rest else None
+    with SPACES.input_errors(text):
+        space = family.parse(rest) if family is not None and rest else None
     if space is None:
         raise _syntax_error(text)
     return space

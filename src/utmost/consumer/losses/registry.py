@@ -27,7 +27,8 @@ def parse(text: str) -> Loss:
     family = LOSSES.find(kind)
     if family is None or family.takes_text != bool(arguments):
         raise LOSSES.refusal(text)
-    return family.parse(arguments)
+    with LOSSES.input_errors(text):
+        return family.parse(arguments)
 
 
 def over(loss: Loss, space: Space) -> Loss:

@@ -36,6 +36,11 @@ class Binomial(Prior):
         """How the command line writes it."""
         return f"binomial:{self.p}"
 
+    @property
+    def counts_points(self) -> bool:
+        """It is: a law of counts."""
+        return True
+
     def proportions(self) -> tuple[Number, ...]:
         """C(n, k) a^k (b−a)^(n−k) for p = a/b."""
         n, numerator = check_exact_size(self, MAX_EXACT_POINTS) - 1, self.p.numerator

@@ -41,6 +41,11 @@ class Poisson(Prior):
         """How the command line writes it."""
         return f"poisson:{self.mean}"
 
+    @property
+    def counts_points(self) -> bool:
+        """It is: a law of counts."""
+        return True
+
     def proportions(self) -> tuple[Number, ...]:
         """a^k b^(n−k) n!/k! for mean = a/b."""
         n, top, bottom = check_exact_size(self, MAX_EXACT_POINTS) - 1, self.mean.numerator, self.mean.denominator

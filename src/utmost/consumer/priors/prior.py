@@ -48,6 +48,11 @@ class Prior(ABC):
         """Are its weights exact numbers; False where they were given as doubles."""
         return True
 
+    @property
+    def counts_points(self) -> bool:
+        """Is it a law of the number k of a point: over the same range, other points make it another prior."""
+        return False
+
     @abstractmethod
     def proportions(self) -> tuple[Number, ...]:
         """Exact weights up to one positive factor: cheaper than `exact`, enough to compare."""

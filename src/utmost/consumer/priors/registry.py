@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from utmost.consumer.priors.binomial import BINOMIAL
 from utmost.consumer.priors.explicit import FILE, WEIGHTS, Explicit, Floating, names_weights, read_weights
 from utmost.consumer.priors.poisson import POISSON
@@ -10,9 +12,11 @@ from utmost.consumer.priors.steps import STEPS
 from utmost.consumer.priors.uniform import UNIFORM
 from utmost.consumer.priors.zipf import ZIPF
 from utmost.errors import InputError
-from utmost.registry import Registry
+from utmost.registry import MAX_QUOTED_CHARS, Registry
 
 PRIORS: Registry[PriorFamily] = Registry("prior", [UNIFORM, BINOMIAL, POISSON, ZIPF, STEPS, WEIGHTS, FILE])
+
+FILE_NAME = re.compile(r"^[^:]*(/[^:]*|\.[A-Za-z][A-Za-z0-9]{0,7})$")  # a path, or a name with an ending
 
 
 def parse(text: str, size: int) -> Prior:
@@ -23,7 +27,8 @@ def parse(text: str, size: int) -> Prior:
     """
     family = named_family(text)
     if family is not None:
-        return family.parse(size, text.strip().partition(":")[2])
+        with PRIORS.input_errors(text):
+            return family.parse(size, text.strip().partition(":")[2])
     prior = listed(text)
     if prior.size != size:
         raise InputError(f"prior must have {size} weights, one for each secret in order, got {prior.size}", "prior")
@@ -33,7 +38,12 @@ def parse(text: str, size: int) -> Prior:
 def listed(text: str) -> Explicit | Floating:
     """The prior whose weights a text lists, which sum to 1, or a file holds, which are divided by their sum."""
     if not names_weights(text):
-        raise PRIORS.refusal(text.strip())
+        name = text.strip()
+        if FILE_NAME.search(name):
+            raise InputError(
+                f"prior must name a file that exists, got {name[:MAX_QUOTED_CHARS]!r}", "prior", "no such file"
+            )
+        raise PRIORS.refusal(name)
     return read_weights(text)
 
 

@@ -38,6 +38,11 @@ class Zipf(Prior):
         """How the command line writes it."""
         return f"zipf:{self.s}"
 
+    @property
+    def counts_points(self) -> bool:
+        """It is: a law of counts."""
+        return True
+
     def proportions(self) -> tuple[Number, ...]:
         """(k+1)^−s; refused above 5000 points, and above 500 where s is not a whole number."""
         check_exact_size(self, MAX_EXACT_POINTS if self.s.denominator == 1 else MAX_IRRATIONAL_POINTS)

@@ -25,7 +25,9 @@ def parse_density(text: str, interval: Interval) -> Density:
     """
     kind, _, arguments = text.strip().partition(":")
     family = DENSITIES.find(kind)
-    density = family.parse(arguments, interval) if family is not None and family.takes_text == bool(arguments) else None
+    with DENSITIES.input_errors(text):
+        is_whole = family is not None and family.takes_text == bool(arguments)
+        density = family.parse(arguments, interval) if family is not None and is_whole else None
     if density is None:
         raise DENSITIES.refusal(text)
     return density

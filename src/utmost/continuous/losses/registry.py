@@ -24,4 +24,5 @@ def parse_continuous_loss(text: str) -> ContinuousLoss:
     family = CONTINUOUS_LOSSES.find(kind)
     if family is None or family.takes_text != bool(arguments):
         raise CONTINUOUS_LOSSES.refusal(text)
-    return family.parse(arguments)
+    with CONTINUOUS_LOSSES.input_errors(text):
+        return family.parse(arguments)

@@ -61,7 +61,7 @@ TESTS_PER_SCAN = 20  # columns that are tested in one aggregate
 
 @dataclass(frozen=True, slots=True)
 class CsvLayout:
-    """The names of a CSV file's columns, the declared kinds, the columns that are read, and the texts that mean NULL."""
+    """The names of a CSV file's columns, the declared kinds, the columns that are read, the texts that mean NULL."""
 
     names: tuple[str, ...]
     declared: Mapping[str, ColumnKind]

@@ -15,7 +15,7 @@ from typing import Any
 from utmost.errors import InputError
 from utmost.exact import Level, alpha, epsilon, number
 from utmost.exact.files import check_no_named_pipe
-from utmost.exact.input_text import Fields, check_plain_text
+from utmost.exact.input_text import Fields, check_plain_text, file_error_reason
 from utmost.publish.local.categories import CategoryMechanism
 from utmost.publish.local.coordinates import (
     METRES_PER_DEGREE,
@@ -135,7 +135,8 @@ def read_metadata(table: str | Path) -> TableMetadata:
         text = raw.decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as problem:
         raise InputError(
-            f"the note {metadata_file.name[-80:]} must lie beside the table and be readable: {type(problem).__name__}"
+            f"the note {metadata_file.name[-80:]} must lie beside the table, got {file_error_reason(problem)}",
+            hint="utmost obfuscate writes it with the table, to say how the table was made",
         ) from None
     if len(raw) > MAX_METADATA_BYTES:
         raise InputError(f"the note must be at most {MAX_METADATA_BYTES >> 20} MiB, got a larger file")

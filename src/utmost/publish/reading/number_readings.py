@@ -287,6 +287,16 @@ NEAR_POINTS_REMARK = (
 COARSE_POINTS_REMARK = (
     "The points are {0} apart and the noise is about {1}: for a finer reading take more points or narrow the range."
 )
+COUNTED_POINTS_REMARK = (
+    "{0} is a prior of counts: here it counts the {1} steps of {2} between the points, and other points make it "
+    "another prior. steps:… hardly depends on them."
+)
+UNLIKELY_REMARK = (
+    "This answer is very unlikely under your prior: one as {0} or {1} had a probability of less than 1 in {2}."
+)
+UNLIKELY_CELLS_REMARK = (
+    "{0} of the {1} numbers are very unlikely under your prior: one as far out had a probability of less than 1 in {2}."
+)
 FLAT_ROWS_REMARK = "Every number of rows is taken to be as likely; at most 10^-12 of the posterior is left out."
 
 
@@ -335,7 +345,11 @@ class LatticeAnswers(AnswerReading):
         lattice = read_lattice(reader, mechanism, numbers, effort)
         total = unbiased_total(mechanism, numbers) if names and cell is None else None
         before = None if reader.is_partial else lattice.before
-        remark = _points_remark(reader, mechanism.noise_scale(answer.details))
+        remark = _join(
+            _counted_points_remark(answer, reader),
+            _points_remark(reader, mechanism.noise_scale(answer.details)),
+            _unlikely_remark(reader, mechanism, numbers),
+        )
         claim = optimality_claim(answer, reader)
         return Estimate(answer, reader, lattice.readings, before, claim, remark, names, total, every=lattice.every)
 
@@ -363,8 +377,9 @@ class RatioAnswers(AnswerReading):
         assert not isinstance(answer.value, tuple)
         mechanism, parts = _ratio_of(answer), drawn_parts(answer.details)
         reading = read_ratio(reader, mechanism, parts, answer.value)
-        remark = _points_remark(reader, mechanism.total.unit / mechanism.total.epsilon / max(parts[1], 1))
-        return Estimate(answer, reader, (reading,), None, answer.optimal, f"{FLAT_ROWS_REMARK} {remark}".rstrip())
+        points_remark = _points_remark(reader, mechanism.total.unit / mechanism.total.epsilon / max(parts[1], 1))
+        remark = _join(FLAT_ROWS_REMARK, _counted_points_remark(answer, reader), points_remark)
+        return Estimate(answer, reader, (reading,), None, answer.optimal, remark)
 
     def log_likelihood(self, estimate: Estimate, reader: Reader, cell_index: int) -> Floats:
         """That of both numbers, summed over the numbers of rows."""
@@ -415,6 +430,66 @@ def released_numbers(answer: Answer, cell: str | None) -> tuple[list[int], tuple
 def _refuse_cell(answer: Answer, cell: str | None) -> None:
     if cell is not None:
         raise InputError(f"cell must not be given for a {answer.kind}, which has no cells", "cell", "leave it out")
+
+
+def _join(*remarks: str) -> str:
+    return " ".join(remark for remark in remarks if remark)
+
+
+def _counted_points_remark(answer: Answer, reader: Reader) -> str:
+    """What a prior of counts counts, where its points are not the values of a count."""
+    lattice = answer.mechanism.lattice
+    is_count = answer.query.counts_rows and lattice is not None and on_lattice(reader.axis, lattice)
+    if is_count or not reader.prior.counts_points:
+        return ""
+    return COUNTED_POINTS_REMARK.format(reader.prior.name, reader.axis.size - 1, plain_decimal(reader.axis.step, 3))
+
+
+MAX_UNLIKELY_PROBABILITY = 1e-3  # of an answer as far out, below which it is remarked upon
+MAX_TAIL_WORK = 2e7  # points times answers; where there are more, nothing is remarked
+MAX_TAIL_STEPS = 10**12  # lattice steps that an answer lies outside the points
+ROUNDING_MARGIN = 1e-6  # relative, far above the rounding of a sum of 10⁷ doubles
+
+
+def _unlikely_remark(reader: Reader, mechanism: LatticeMechanism, numbers: list[int]) -> str:
+    """That answers are very unlikely under the prior; among m of them, each of probability below 10⁻³/m."""
+    answers = sorted(set(numbers))
+    if reader.is_partial or len(answers) * reader.axis.size > MAX_TAIL_WORK:
+        return ""
+    odds = round(len(numbers) / MAX_UNLIKELY_PROBABILITY)
+    tails = {number: answer_tails(reader, mechanism, number) for number in answers}
+    unlikely = [number for number in numbers if min(tails[number]) * (1 + ROUNDING_MARGIN) < 1 / odds]
+    if not unlikely:
+        return ""
+    if len(numbers) > 1:
+        return UNLIKELY_CELLS_REMARK.format(len(unlikely), len(numbers), odds)
+    below, above = tails[unlikely[0]]
+    return UNLIKELY_REMARK.format(*(("small", "smaller") if below < above else ("large", "larger")), odds)
+
+
+def answer_tails(reader: Reader, mechanism: LatticeMechanism, number: int) -> tuple[float, float]:
+    """Upper bounds on the prior probabilities of an answer ≤ y, and of one ≥ y.
+
+    P(Δ ≤ −d) = α^d/(1+α) and P(Δ ≤ d) = 1 − α^(d+1)/(1+α) for d ≥ 0, and an end of the range that absorbs moves no
+    answer past a y within. On the lattice both are equalities, but for y at an end, where one of the two is at least
+    1/2 and stands for 1. Where points lie between numbers of the lattice, d is rounded up and one step is added. An
+    answer far outside the points is moved nearer, which only adds probability.
+    """
+    first, step = (reader.axis.first - mechanism.origin) / mechanism.unit, reader.axis.step / mechanism.unit
+    last = first + step * (reader.axis.size - 1)
+    answer = min(max(Fraction(number), first - MAX_TAIL_STEPS), last + MAX_TAIL_STEPS)
+    nearest = math.floor((answer - first) / step)
+    gaps = float(answer - first - nearest * step) - (np.arange(reader.axis.size) - nearest) * float(step)
+    extra = 0 if on_lattice(reader.axis, mechanism) else 1
+    weights = np.exp(reader.prior.logs())
+    below, above = (_noise_tail(np.ceil(side) + extra, float(mechanism.epsilon)) for side in (gaps, -gaps))
+    return float(weights @ below), float(weights @ above)
+
+
+def _noise_tail(gaps: Floats, rate: float) -> Floats:
+    """P(Δ ≤ d) of two-sided geometric noise, for whole numbers d."""
+    near_tail = np.exp(-rate * np.where(gaps < 0, -gaps, gaps + 1)) / (1 + math.exp(-rate))
+    return np.where(gaps < 0, near_tail, 1 - near_tail)
 
 
 def _points_remark(reader: Reader, noise: Fraction) -> str:

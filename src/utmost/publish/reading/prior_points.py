@@ -62,10 +62,10 @@ class AxisRequest:
         """Check that they are points."""
         if self.at_least is not None and self.at_most is not None and self.at_least > self.at_most:
             raise InputError(
-                f"at-least must not be above at-most, got {self.at_least} and {self.at_most}", "at_least", "swap them"
+                f"at_least must not be above at_most, got {self.at_least} and {self.at_most}", "at_least", "swap them"
             )
         if any(abs(end) > MAX_BOUND for end in (self.at_least, self.at_most) if end is not None):
-            raise InputError("at-least and at-most must be within ±10^30, got more", "at_least")
+            raise InputError("at_least and at_most must be within ±10^30, got more", "at_least")
         if self.grid is not None and not 2 <= self.grid <= MAX_PRIOR_POINTS:
             raise InputError(f"grid must be from 2 to {MAX_PRIOR_POINTS} points, got {self.grid}", "grid")
 
@@ -112,7 +112,7 @@ def lattice_points(
     """The points for numbers of this lattice.
 
     `weight_count` is how many points the prior brings, None for a family. A count's points are its lattice's; where it
-    has no public upper end, the prior's length or the reader's at-most gives it.
+    has no public upper end, the prior's length or the reader's at_most gives it.
     """
     kind, on_lattice = query.kind, query.counts_rows and axis_request.grid is None
     low, high = _lattice_range(mechanism, kind, axis_request, weight_count if on_lattice else None)
@@ -156,14 +156,14 @@ def _lattice_range(
     if high is None:
         raise _missing_bound(kind, "at_most", "upper", "largest")
     if low > high:
-        raise InputError(f"at-least and at-most must leave a value of this {kind}, got none", "at_least", "widen them")
+        raise InputError(f"at_least and at_most must leave a value of this {kind}, got none", "at_least", "widen them")
     return low, high
 
 
 def _missing_bound(kind: str, field: str, side: str, extreme: str) -> InputError:
-    name = field.replace("_", "-")
-    message = f"{name} must be given for a {kind} without a public {side} end"
-    return InputError(message, field, f"say --{name} N, the {extreme} you hold possible")
+    message = f"{field} must be given for a {kind} without a public {side} end"
+    option = f"--{field.replace('_', '-')} N"
+    return InputError(message, field, f"it is the {extreme} you hold possible, {option} on the command line")
 
 
 def _axis_around(mechanism: LatticeMechanism, low: int, high: int, numbers: list[int]) -> Axis:
@@ -212,7 +212,7 @@ def _mean_range(grid: Grid, axis_request: AxisRequest) -> tuple[Fraction, Fracti
     if not first < last:
         grid_text = f"{decimal(grid.low)} to {decimal(grid.high)}"
         raise InputError(
-            f"at-least and at-most must leave a range within {grid_text}, got none", "at_least", "widen them"
+            f"at_least and at_most must leave a range within {grid_text}, got none", "at_least", "widen them"
         )
     return first, last
 
