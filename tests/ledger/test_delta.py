@@ -47,7 +47,7 @@ def test_epsilon_and_delta_add_up_to_the_last_of_either(ledger):
 
 def test_a_budget_without_delta_takes_none(ledger):
     ledger.open(budget(Fraction(0)))
-    with pytest.raises(InputError, match="^budget 'survey' has no δ: open one with --delta: utmost budget open NAME"):
+    with pytest.raises(InputError, match=r"^budget 'survey' has no δ: open one with --delta: utmost budget open NAME"):
         ledger.charge(release_cost())
     assert ledger.state("survey").charges == 0
 
@@ -95,7 +95,7 @@ def test_a_closed_budget_takes_no_charge_and_stays_readable(location):
             lambda: ledger.state_after(release_cost()),
             lambda: ledger.close_budget("survey"),
         ):
-            with pytest.raises(InputError, match="^budget 'survey' was closed at"):
+            with pytest.raises(InputError, match=r"^budget 'survey' was closed at"):
                 use()
     with open_ledger(location) as ledger:
         assert ledger.state("survey").charges == len(ledger.history("survey")) == 1
