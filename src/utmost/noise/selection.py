@@ -22,8 +22,8 @@ n = L−1 and n = L give (g(L−1) − e^ε·g(L))₊ + g(L) ≤ (δ − q(L−1
 
 **Several units.** If a count moves by j units, y is (j·ε, δ·(e^(jε) − 1)/(e^ε − 1))-private (j neighbours in turn).
 Where the moves of independent cells add up to at most k, all cells are (k·ε, δ·(e^(kε) − 1)/(e^ε − 1))-private
-together, since e^x − 1 is superadditive. So one side of a change has these, and a replaced unit, which leaves up to k units of
-cells and enters up to k, twice these.
+together, since e^x − 1 is superadditive. So one side of a change has these, and a replaced unit, which leaves up to k
+units of cells and enters up to k, twice these.
 
 In closed form, with c = δ/(e^ε − 1): π(n) = c·(e^(nε) − 1) for n ≤ m, and 1 − π(n) = e^(−(n−m)ε)·(1 − π(m) + c) − c
 from there to L − 1. Words are compared with balls around them, so that the law drawn is this law.

@@ -109,16 +109,21 @@ def read_answer(
     Losses over all answers that need a search are left out where it takes more than `effort` multiplications.
     """
     if reader is None:
-        return _read_at_face_value(answer, _parse_coverage(coverage))
+        return _read_at_face_value(answer, _parse_coverage(coverage), cell)
     return answer_reading(answer).read(answer, reader, cell, effort)
 
 
-def _read_at_face_value(answer: Answer, coverage: float) -> Estimate:
-    """An answer whose law does not depend on the truth alone: its value, and what its kind says of that."""
-    assert not isinstance(answer.value, tuple)
+def _read_at_face_value(answer: Answer, coverage: float, cell: str | None = None) -> Estimate:
+    """An answer whose law does not depend on the truth alone: its values, and what its kind says of them."""
     face_value = answer.query.face_value(answer.mechanism, coverage)
-    readings = (Reading(answer.value, answer.value),)
-    return Estimate(answer, None, readings, None, answer.optimal, face_value.remark, rank=face_value.rank)
+    values, names = (answer.value, answer.cell_names) if isinstance(answer.value, tuple) else ((answer.value,), ())
+    if cell is not None and names:
+        if cell not in names:
+            raise InputError(f"cell must be one of those that were told, got {cell[:60]}", "cell", "see the release")
+        values, names = (values[names.index(cell)],), (cell,)
+    readings = tuple(Reading(value, value) for value in values)
+    claim, remark, rank = answer.optimal, face_value.remark, face_value.rank
+    return Estimate(answer, None, readings, None, claim, remark, cells=names, rank=rank)
 
 
 def check_answer(answer: Answer) -> None:

@@ -61,7 +61,7 @@ def _cells_paragraph(answer: Answer) -> Paragraph | None:
     if not isinstance(answer.value, tuple):
         return None
     parts: list[Cell] = [f"{answer.name}: "]
-    pairs = list(zip(answer.query.cell_names, answer.value, strict=True))
+    pairs = list(zip(answer.cell_names, answer.value, strict=True))
     for number, (name, value) in enumerate(pairs[:MAX_SHOWN_CELLS]):
         parts += [f"{'; ' if number else ''}{name}: ", quantity(value)]
     hidden = len(pairs) - MAX_SHOWN_CELLS
