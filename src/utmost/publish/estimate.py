@@ -25,6 +25,7 @@ from utmost.publish.reading.estimates import Belief, Estimate, ExpectedLosses, F
 from utmost.publish.reading.number_readings import PriorShape, answer_reading, on_lattice
 from utmost.publish.reading.prior_points import AxisRequest
 from utmost.publish.release_model import Answer
+from utmost.queries.query import FaceValue
 
 __all__ = [
     "Belief",
@@ -121,9 +122,15 @@ def _read_at_face_value(answer: Answer, coverage: float, cell: str | None = None
         if cell not in names:
             raise InputError(f"cell must be one of those that were told, got {cell[:60]}", "cell", "see the release")
         values, names = (values[names.index(cell)],), (cell,)
-    readings = tuple(Reading(value, value) for value in values)
+    readings = tuple(_face_reading(value, face_value) for value in values)
     claim, remark, rank = answer.optimal, face_value.remark, face_value.rank
     return Estimate(answer, None, readings, None, claim, remark, cells=names, rank=rank)
+
+
+def _face_reading(value: int | Fraction, face_value: FaceValue) -> Reading:
+    """A value as it is, between the ends of its noise; a cell that was found has at least one row."""
+    width = face_value.half_width
+    return Reading(value, value, None if width is None else (max(value - width, 1), value + width))
 
 
 def check_answer(answer: Answer) -> None:

@@ -139,7 +139,8 @@ class Preview:
         """What it costs, and how far off each answer will be."""
         lines = [f"{planned_answer.spec.name}: {planned_answer.error.words}" for planned_answer in self.planned_answers]
         left = f"budget {self.plan.budget} is not open yet" if self.left is None else f"ε {self.left} left"
-        return "\n".join([f"<Preview of ε {self.cost}, {left}>", *lines])
+        delta = f", δ {self.plan.delta}" if self.plan.delta else ""
+        return "\n".join([f"<Preview of ε {self.cost}{delta}, {left}>", *lines])
 
     def _repr_html_(self) -> str:
         return report_html(self, "preview")

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from utmost.queries.privacy_setting import PrivacySetting
 
 FACE_VALUE_REMARK = (
-    "A found cell is read at face value: within ±{width} of its count in 95 % of cases, whatever the count. Cells are "
-    "told from a noisy count of {threshold} on, so small cells that are told look larger than they are on average."
+    "A found cell is read at face value: its noisy count is within ±{width} of its count with probability {coverage}. "
+    "Cells are told from a noisy count of {threshold} on, so small cells that are told look larger than they are."
 )
 
 
@@ -120,9 +120,10 @@ class FoundCount(Query):
         raise InputError("error must not be a target of a query with by, got one", "error", "give epsilon and delta")
 
     def face_value(self, mechanism: SelectionMechanism, coverage: float) -> FaceValue:
-        """Its count within the half width."""
-        width = mechanism.error_law().half_width
-        return FaceValue(FACE_VALUE_REMARK.format(width=width, threshold=mechanism.threshold))
+        """Its count within the half width of this probability, decided exactly."""
+        width = mechanism.law.half_width(1 - Fraction(str(coverage)))
+        texts = {"width": width, "coverage": f"{coverage:g}", "threshold": mechanism.threshold}
+        return FaceValue(FACE_VALUE_REMARK.format(**texts), half_width=width)
 
     def read_drawn(self, fields: Fields) -> Drawn:
         """The cells and their noisy counts."""

@@ -67,10 +67,14 @@ class SelectedMechanism:
 
 @dataclass(frozen=True, slots=True)
 class FaceValue:
-    """What a reader is told of an answer without a posterior; `rank` bounds the rows on the wrong side of its value."""
+    """What a reader is told of an answer without a posterior; `rank` bounds the rows on the wrong side of its value.
+
+    `half_width` is how far off a noisy number is at most, with the probability asked for.
+    """
 
     remark: str
     rank: float | None = None
+    half_width: int | None = None
 
 
 class Query(ABC):

@@ -103,7 +103,7 @@ class SelectionMechanism(AnswerMechanism):
         half_text = plain_decimal(half, 4, decimal_above)
         words = (
             f"noise: {plain_decimal(expected, 4)} on average, within ±{half_text} in 95 % of cases; cells are told "
-            f"from a noisy count of {self.threshold}, half of those of {self.threshold} units"
+            f"from a noisy count of {self.threshold} on, at least half of those that have {self.threshold}"
         )
         return ErrorLaw(expected, Fraction(half), words)
 
