@@ -78,11 +78,21 @@ def test_privacy_loss_distributions_compose_at_the_delta_that_charges_leave():
 def test_an_entry_says_who_charged_it_and_from_which_source(ledger):
     ledger.open(budget())
     ledger.charge(release_cost(charged_by="token of ann", source="flights.parquet"))
-    ledger.charge(release_cost())
-    named, by_default = ledger.history("survey")
-    assert (named.charged_by, named.source) == ("token of ann", "flights.parquet")
-    assert by_default.charged_by
-    assert by_default.source is None
+    ledger.charge(release_cost(Fraction(0), source="flights.parquet"))
+    ledger.charge(release_cost(Fraction(0), source="other.parquet"))
+    ledger.charge(release_cost(Fraction(0)))
+    first, second, other, unnamed = ledger.history("survey")
+    assert first.charged_by == "token of ann"
+    assert second.charged_by not in (None, "", "token of ann")
+    assert first.source == second.source != other.source
+    assert unnamed.source is None
+
+
+def test_the_name_of_a_source_is_not_in_the_ledger(tmp_path):
+    with open_ledger("ledger.sqlite", tmp_path) as ledger:
+        ledger.open(budget())
+        ledger.charge(release_cost(source="flights.parquet"))
+    assert b"flights.parquet" not in (tmp_path / "ledger.sqlite").read_bytes()
 
 
 def test_a_closed_budget_takes_no_charge_and_stays_readable(location):

@@ -74,11 +74,8 @@ def test_the_file_of_a_release_with_delta_is_of_schema_2_and_reads_back_equal(fo
     assert release_file.read_release(folder / "out.json") == release
     with ledger.open_ledger("ledger.sqlite", folder) as budgets:
         (charge,) = budgets.history("flights")
-        assert (charge.delta, charge.source, budgets.state("flights").delta_spent) == (
-            Fraction(DELTA),
-            "flights.csv",
-            Fraction(DELTA),
-        )
+        assert charge.delta == budgets.state("flights").delta_spent == Fraction(DELTA)
+        assert charge.source
 
 
 @pytest.mark.parametrize(

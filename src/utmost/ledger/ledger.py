@@ -186,6 +186,7 @@ class Ledger:
             part = self._stored_part(session, release_cost.part)
             groups = self._charge_groups(session, stored_budget.key)
             state = _state_after(stored_budget.budget, groups, release_cost.groups(part), 0)
+            release_cost = replace(release_cost, source=self._stored_source(session, release_cost.source))
             number, entry_hash = _add_charge(session, stored_budget, release_cost, part)
         amounts = state.spent, state.left, entry_hash[:CHAIN_CHARS], state.delta_spent, state.delta_left
         return ChargeReceipt(number, *amounts)
@@ -267,6 +268,10 @@ class Ledger:
         if part is None or part.source is None:
             return part
         return replace(part, source=chain.link_hash(self._ledger_id(session), "source", part.source))
+
+    def _stored_source(self, session: Session, source: str | None) -> str | None:
+        """A source as it is stored: the start of a hash with the ledger's id, since its name may be a file's."""
+        return None if source is None else chain.link_hash(self._ledger_id(session), "source", source)[:CHAIN_CHARS]
 
     def _find_budget(
         self, session: Session, name: str, lock_clause: str = "", hint: str = "see utmost budget list, or open it"

@@ -72,7 +72,7 @@ class ReleaseCost:
 
     `plan` is a digest that stands for all that was asked, `fingerprint` the curator's name for the state of the data,
     `unit_kind` the kind of the column that names persons, `charged_by` who charges (by default the operating system's
-    user), `source` the name of the table or file.
+    user), `source` the name of the table or file, of which the ledger keeps a hash.
     """
 
     budget: str
@@ -113,7 +113,8 @@ class ReleaseCost:
 class Charge:
     """What was charged: its number in the ledger, when (UTC), for what, and whether its release was kept.
 
-    `charged_by` and `source` are None in entries of ledgers that did not record them.
+    `charged_by` is who charged it, `source` the start of a hash that is the same for the same name of a source; None in
+    entries of ledgers that did not record them.
     `chain` is the start of the hash of this charge and all before it (`utmost.ledger.chain`).
     """
 
