@@ -34,6 +34,16 @@ def is_plain_key(value: Any) -> bool:
     return isinstance(value, bool | int | date) and not isinstance(value, datetime)
 
 
+def is_possible_key(column: Any) -> Any:
+    """Whether a value of a column can be fetched as a key: not NULL, and no date beyond the years 1 to 9999."""
+    import ibis
+
+    if not column.type().is_date():
+        return column.notnull()
+    first, last = (ibis.literal(day, column.type()) for day in (date.min, date.max))
+    return (column >= first) & (column <= last)
+
+
 def found_counts(rows: Iterable[Row]) -> FoundCounts:
     """Rows of a cell's keys and its number, without the cells whose keys are not plain. Equal keys are one cell."""
     counts: dict[tuple[Key, ...], int] = {}

@@ -148,12 +148,14 @@ class Table:
         return cells.cell_counts(self._connection.rows(groups), cells.cells(keys))
 
     def found_counts(self, selection: Selection, columns: Sequence[str]) -> FoundCounts:
-        """How many kept rows are in each cell that has some; a row with a NULL among its keys is in none."""
+        """How many kept rows are in each cell that has some; a row with a NULL among its keys is in none.
+
+        Keys are fetched as they are, so those that no program can hold are left out inside the engine.
+        """
         rows = self._matching_rows(selection)
         for column in columns:
             self.check_found_column(column)
-        values = {f"v{index}": self._readable_column(rows, column) for index, column in enumerate(columns)}
-        rows = rows.filter([value.notnull() for value in values.values()])
+        rows = rows.filter([found_cells.is_possible_key(self._readable_column(rows, column)) for column in columns])
         values = {f"v{index}": self._readable_column(rows, column) for index, column in enumerate(columns)}
         kept_rows = self._keep_rows(self._select_values(rows, selection.unit, values), list(values), selection.unit)
         groups = kept_rows.group_by(list(values)).aggregate(size=kept_rows.count())

@@ -104,7 +104,11 @@ class FoundCount(Query):
         return found_cells.told_delta(mechanism, setting)
 
     def prepare_draw(self, mechanism: SelectionMechanism) -> AnswerDraw:
-        """The cells that are told, with their noisy counts."""
+        """The cells that are told, with their noisy counts.
+
+        One word is drawn for each cell that has rows, so their number shows in the time that a draw takes; the release
+        and its file have nothing of it.
+        """
         return partial(_draw, prepare_selection(mechanism))
 
     def value_room(self, mechanism: SelectionMechanism) -> int:
