@@ -15,6 +15,8 @@ from utmost import ledger
 from utmost.errors import BudgetError, InputError
 from utmost.publish import plans, release_file
 from utmost.publish.plan_writer import write_plan
+from utmost.reports.estimate import describe
+from utmost.reports.release import describe as describe_release
 
 DELTA = "1/1000000"
 SIZES = {"a": 400, "b": 300, "c,d": 200, "once": 1}
@@ -124,7 +126,10 @@ def test_a_table_without_cells_has_a_release_without_cells(folder: Path) -> None
     answer = release["destinations"]
     assert (answer.value, answer.cell_names) == ((), ())
     assert release_file.read_release(folder / "out.json") == release
-    assert answer.estimate("uniform", "absolute").estimate == ()
+    reading = answer.estimate("uniform", "absolute")
+    assert (reading.estimate, reading.interval, repr(reading)) == ((), (), "")
+    assert describe(reading).json["cells"] == []
+    assert describe_release(release).json["queries"][0]["cells"] == []
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,10 @@ at most k cells move, by 1 each: (k·ε′, k·δ′). A replaced unit goes and 
 is never told, so which cells the table has needs no protection of its own. Keeping the largest noisy counts of those
 that are told, and putting them in the order of their keys, is post-processing. ∎
 
+Another answer over the cells that are told, such as a sum in each, is a second mechanism whose cells are public once
+`told_cells` has drawn them: it draws for each of them as for cells that a plan lists, at an ε₂ of its own, and both
+together are (ε₁ + ε₂, δ)-private.
+
 So ε′ = ε/(s·k) with s = 1, or 2 under replace, and δ′ = δ/s·(e^ε′ − 1)/(e^(kε′) − 1), or δ/(s·k), rounded down.
 """
 
