@@ -8,6 +8,7 @@ import pytest
 
 from utmost.errors import InputError
 from utmost.ledger import Budget, Part, QueryCost, ReleaseCost, open_ledger
+from utmost.ledger.ledger import user_name
 
 LEDGER = ("--ledger", "ledger.sqlite")
 
@@ -34,6 +35,9 @@ def test_a_budget_is_opened_shown_and_listed(utmost):
         "opened": document["opened"],
         "spent": "0",
         "left": "7/10",
+        "delta_spent": "0",
+        "delta_left": "0",
+        "closed": None,
         "charges": 0,
         "chain": document["chain"],
     }
@@ -50,6 +54,23 @@ def test_a_budget_of_loss_distributions_is_opened(utmost):
     document = utmost("budget", "open", "panel", *arguments, *LEDGER, "--json").document
     assert (document["delta"], document["composition"], document["neighbours"]) == ("1/1000000", "pld", "add-remove")
     assert "1 at δ = 0.000001, privacy-loss distributions" in utmost("budget", "show", "panel", *LEDGER).out
+
+
+def test_a_budget_with_delta_is_approximate_and_shows_what_is_left_of_both(utmost):
+    document = utmost("budget", "open", "found", "--epsilon", "1", "--delta", "1e-6", *LEDGER, "--json").document
+    assert (document["composition"], document["delta_left"]) == ("approximate", "1/1000000")
+    text = " ".join(utmost("budget", "show", "found", *LEDGER).out.split())
+    assert "1 at δ = 0.000001, ε and δ add up spent 0, δ 0 in 0 charges left 1, δ 0.000001" in text
+
+
+def test_a_budget_is_closed_and_says_so(utmost):
+    utmost("budget", "open", "survey", "--epsilon", "1", *LEDGER)
+    charge(("votes", "1/10"))
+    document = utmost("budget", "close", "survey", *LEDGER, "--json").document
+    assert (document["spent"], document["closed"][-1]) == ("1/10", "Z")
+    assert "closed" in utmost("budget", "show", "survey", *LEDGER).out
+    with pytest.raises(InputError, match="was closed"):
+        charge(("votes", "1/10"))
 
 
 def test_spent_and_left_are_shown_exactly(utmost):
@@ -79,9 +100,12 @@ def test_history_has_every_charge_with_its_costs(utmost):
         "fingerprint": "f",
         "part": {**first["part"], "column": "region", "equals": "north", "kind": "text", "table": None},
         "epsilon": "3/10",
+        "delta": "0",
+        "charged_by": user_name(),
+        "source": None,
         "costs": [
-            {"query": "votes", "epsilon": "1/10", "law": "geometric", "steps": 2},
-            {"query": "ages", "epsilon": "1/5", "law": "geometric", "steps": 2},
+            {"query": "votes", "epsilon": "1/10", "law": "geometric", "steps": 2, "delta": "0"},
+            {"query": "ages", "epsilon": "1/5", "law": "geometric", "steps": 2, "delta": "0"},
         ],
         "kept": True,
         "unit_kind": None,
@@ -102,8 +126,13 @@ def test_history_has_every_charge_with_its_costs(utmost):
         (("open", "survey", *LEDGER), "--epsilon"),
         (("open", "survey", "--epsilon", "0", *LEDGER), "epsilon must be > 0"),
         (("open", "survey", "--epsilon", "ten", *LEDGER), "--epsilon must be a number"),
-        (("open", "survey", "--epsilon", "1", "--delta", "0.1", *LEDGER), "say composition pld"),
-        (("open", "survey", "--epsilon", "1", "--composition", "rdp", *LEDGER), "composition must be pure or pld"),
+        (
+            ("open", "survey", "--epsilon", "1", "--delta", "0.1", "--composition", "pure", *LEDGER),
+            "say composition approximate or pld",
+        ),
+        (("open", "survey", "--epsilon", "1", "--delta", "1", *LEDGER), "delta must be from 0 to below 1"),
+        (("open", "survey", "--epsilon", "1", "--composition", "rdp", *LEDGER), "composition must be pure or approx"),
+        (("close", "none", "--ledger", "there.sqlite"), "no budget 'none' in this ledger"),
         (
             ("open", "survey", "--epsilon", "1", "--neighbours", "x", *LEDGER),
             "neighbours must be replace or add-remove",

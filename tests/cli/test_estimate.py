@@ -205,7 +205,7 @@ BAD = [
     (("folder",), "release must name a readable text file"),
     (("garbage.json",), "not JSON"),
     (("list.json",), "without its schema"),
-    (("newer.json",), "utmost-release/2"),
+    (("newer.json",), "utmost-release/3"),
     (("binary.json",), "readable text file"),
     (("tampered.json",), "within its mechanism's ends"),
     (("closed.json", "--query", "nobody"), "query must be one of dole, educ"),
@@ -231,7 +231,7 @@ def files(tmp_path, closed_release):
     (tmp_path / "folder").mkdir()
     (tmp_path / "garbage.json").write_text("ε = 0.1")
     (tmp_path / "list.json").write_text("[1, 2]")
-    (tmp_path / "newer.json").write_text(good.replace("utmost-release/1", "utmost-release/2"))
+    (tmp_path / "newer.json").write_text(good.replace("utmost-release/1", "utmost-release/3"))
     (tmp_path / "binary.json").write_bytes(b"\xff\xfe\x00")
     (tmp_path / "tampered.json").write_text(good.replace('"value": 404', '"value": 4040'))
 

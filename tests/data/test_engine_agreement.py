@@ -14,11 +14,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from data.oracle import Where, assert_agrees
+from data.oracle import Truth, Where, assert_agrees
 from data.storages import STORAGES, open_stored_table, stored_rows
 from spark import quiet
 from utmost.data.grid import Grid, check_grid
-from utmost.data.selection import Partition, PrivacyUnit
+from utmost.data.selection import Partition, PrivacyUnit, Selection
 from utmost.data.table import Table
 from utmost.errors import InputError
 from utmost.queries import Count, Histogram, Mean, Quantile, Query, Sum
@@ -220,3 +220,24 @@ def test_any_table_is_answered_as_plain_python_does(
             assert drawn_table.units(PrivacyUnit("name", rows=1)) == len(people)
 
     check()
+
+
+@pytest.mark.parametrize(
+    "unit", [PrivacyUnit(), PrivacyUnit("person", rows=2), PrivacyUnit("person", groups=2)], ids=str
+)
+@pytest.mark.parametrize("columns", [("region",), ("small",), ("flag", "day"), ("name", "big")], ids=",".join)
+def test_every_storage_finds_the_cells_that_plain_python_finds(
+    storage: str, table: Table, unit: PrivacyUnit, columns: tuple[str, ...]
+) -> None:
+    """Rows with a NULL or a line break among their keys are in no cell; of a person at most so many rows are kept."""
+    cells = [(row["person"], tuple(row[column] for column in columns)) for row in stored_rows(storage, ROWS)]
+    pairs = [(person, cell) for person, cell in cells if None not in cell]
+    truth = Truth([(person, cell) for person, cell in pairs if unit.column is None or person is not None], unit)
+    found = table.found_counts(Selection(None, unit), columns)
+    assert len(set(found.cells)) == len(found)
+    for cell, count in zip(found.cells, found, strict=True):
+        low, high = truth.count_range(cell)
+        assert low <= count <= high
+        assert all(type(key) is not str or "\n" not in key for key in cell)
+    missing = {cell for _, cell in pairs} - set(found.cells)
+    assert all(truth.count_range(cell)[0] == 0 or any("\n" in str(key) for key in cell) for cell in missing)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from utmost.errors import LedgerError
 from utmost.ledger import Budget, Part, QueryCost, ReleaseCost, chain, open_ledger
 from utmost.ledger.stores import database
-from utmost.ledger.stores.database import TABLES, Version1Session, tables_version
+from utmost.ledger.stores.database import TABLES, OlderSession, tables_version
 from utmost.ledger.stores.registry import make_store
 
 TENTH = Fraction(1, 10)
@@ -69,9 +69,14 @@ CHANGES = [
     "DELETE FROM utmost_charges",
     "DELETE FROM utmost_budgets WHERE name = 'other'",
     "DELETE FROM utmost_budgets WHERE name = 'survey'",
-    "INSERT INTO utmost_costs VALUES (4, 2, 'q', '1/100', 'any', 1)",
+    "INSERT INTO utmost_costs VALUES (4, 2, 'q', '1/100', 'any', 1, '0')",
     "INSERT INTO utmost_charges (budget, charged, plan) VALUES (2, '', 'a charge without costs')",
     "UPDATE utmost_ledger SET id = 'another'",
+    "UPDATE utmost_costs SET delta = '1/100' WHERE charge = 2",
+    "UPDATE utmost_costs SET delta = NULL WHERE charge = 2 AND place = 0",
+    "UPDATE utmost_charges SET charged_by = 'somebody else' WHERE id = 2",
+    "UPDATE utmost_charges SET source = 'other.csv' WHERE id = 2",
+    "UPDATE utmost_budgets SET closed = '2026-01-01T00:00:00Z' WHERE name = 'survey'",
 ]
 
 
@@ -158,13 +163,13 @@ def test_ten_thousand_charges_are_checked_in_a_third_of_a_second_of_work(tmp_pat
         ((previous,),) = session.rows("SELECT opening_hash FROM utmost_budgets")
         charges, costs = [], []
         for number in range(1, 10_001):
-            previous = chain.charge_hash(previous, ["", "p", *[None] * 7], [["q", "1/1000", "any", 1]])
+            previous = chain.charge_hash(previous, ["", "p", *[None] * 9], [["q", "1/1000", "any", 1, None]])
             charges.append((number, 1, "", "p", previous))
             costs.append((number, 0, "q", "1/1000", "any", 1))
         session.add_all(
             "INSERT INTO utmost_charges (id, budget, charged, plan, entry_hash) VALUES (?,?,?,?,?)", charges
         )
-        session.add_all("INSERT INTO utmost_costs VALUES (?, ?, ?, ?, ?, ?)", costs)
+        session.add_all("INSERT INTO utmost_costs VALUES (?, ?, ?, ?, ?, ?, NULL)", costs)
         session.run("UPDATE utmost_budgets SET head_hash = ?", previous)
     with open_ledger(path) as ledger:
         start = time.process_time()
@@ -232,7 +237,7 @@ def test_a_ledger_of_version_1_is_upgraded_when_it_is_charged(location):
     with open_ledger(location) as ledger:
         assert ledger.charge(old_cost(NORTH)).spent == 4 * TENTH  # adds up with the old part of the same name
         assert ledger.charge(old_cost(SOUTH)).spent == 4 * TENTH  # composes with the new one
-    assert versions(location) == [(2,)]
+    assert versions(location) == [(3,)]
     with open_ledger(location) as ledger:
         assert [charge.plan for charge in ledger.history("survey")] == ["p1", "p2", "p3", "p", "p"]
         assert all(charge.chain for charge in ledger.history("survey"))
@@ -292,7 +297,7 @@ def test_who_reads_an_older_state_while_others_upgrade_reads_it_to_the_end(postg
         with open_ledger(postgres_url) as ledger:
             ledger.charge(old_cost())
         assert tables_version(session, store) == 1
-        old_session = Version1Session(session)
+        old_session = OlderSession(session, 1)
         assert len(old_session.rows(database.SELECT_BUDGET)) == 1
         assert len(old_session.rows(database.SELECT_HISTORY, 1)) == 3
         assert len(old_session.rows(database.SELECT_CHARGE_GROUPS, 1)) == 3

@@ -25,6 +25,7 @@ from hypothesis.stateful import (
 from postgres import database, server
 from utmost.errors import BudgetError, InputError
 from utmost.ledger import Budget, Charge, Ledger, Part, QueryCost, ReleaseCost, open_ledger
+from utmost.ledger.ledger import user_name
 
 NAMES = ("a", "b", "ε 'c'")
 UNITS, RELATIONS = ("row", "person"), ("replace", "add-remove")
@@ -151,7 +152,7 @@ class Walk(RuleBasedStateMachine):
         stored_part = None if part is None else replace(part, source=last.part.source)
         assert (part is None or part.source is None) == (last.part is None or last.part.source is None)
         charge = Charge(entry.id, last.charged, plan, fingerprint, stored_part, tuple(costs), False)
-        model.charges.append(replace(charge, chain=entry.chain))
+        model.charges.append(replace(charge, chain=entry.chain, charged_by=user_name()))
         model.parts[entry.id] = part
         self.entries[entry.id] = model
 

@@ -51,6 +51,7 @@ NUMBERS: list[dict[str, Any]] = [
     {"kind": "max", **BOUNDS, "nulls": 3},
     {"kind": "quantile", **BOUNDS, "step": "1/4", "nulls": 0, "probability": "9/10", "where": "region = 'n'"},
 ]
+FOUND: list[dict[str, Any]] = [{"kind": "count", "by": ["region"], "delta": "1/10"}]
 UNITS = {"row": None, "rows = 2": {"column": "person", "rows": 2}, "groups = 2": {"column": "person", "groups": 2}}
 EPSILONS = st.sampled_from(["1/1000000", "1/3", "10", "60"])
 
@@ -89,7 +90,8 @@ def outcome(
     write_table(folder / "data.parquet", query)
     with ledger.open_ledger("ledger.sqlite", folder) as new_ledger:
         column = "row" if unit is None else unit["column"]
-        new_ledger.open(ledger.Budget("b", Fraction(1000), unit=column, neighbours=relation))
+        delta = Fraction(1, 2) if any("delta" in entry for entry in queries) else Fraction(0)
+        new_ledger.open(ledger.Budget("b", Fraction(1000), delta, unit=column, neighbours=relation))
     plan = {
         "neighbours": relation,
         "budget": "b",
@@ -108,12 +110,12 @@ def outcome(
     return seen, time.process_time() - start
 
 
-def shape(content: Any, key: str = "") -> Any:
+def shape(content: Any, key: str = "", is_found: bool = False) -> Any:
     """A document without the values drawn, and without the number of units, which is public."""
-    if key in ("value", "parts", "position", "positions", "units", "left", "spent"):
+    if key in ("value", "parts", "position", "positions", "units", "left", "spent") or (key == "cells" and is_found):
         return type(content).__name__, len(content) if isinstance(content, list) else 0
     if isinstance(content, dict):
-        return {name: shape(entry, name) for name, entry in content.items()}
+        return {name: shape(entry, name, "by" in content) for name, entry in content.items()}
     return [shape(entry) for entry in content] if isinstance(content, list) else content
 
 
@@ -204,20 +206,44 @@ def raises_on_its_own(code: CodeType) -> bool:
 def test_no_function_that_runs_after_the_charge_contains_a_raise_or_an_assert(
     tmp_path: Path, relation: str, traced_codes: set[CodeType]
 ) -> None:
-    queries = COUNTS + NUMBERS
+    queries = COUNTS + NUMBERS + FOUND
     seen, _ = outcome(tmp_path, rows_query([(1, 3.0, "n"), (2, None, "s")]), queries, relation, None, "1/100")
     assert isinstance(seen, dict), seen
     names = {code.co_name for code in traced_codes}
-    assert {"add_noise", "draw_permute_and_flip", "draw_lattice_noise", "release_to_json"} <= names
+    assert {
+        "noisy_counts",
+        "told_cells",
+        "draw_selection",
+        "add_noise",
+        "draw_permute_and_flip",
+        "draw_lattice_noise",
+        "release_to_json",
+    } <= names
     assert not names & {
         "lattice",
         "step_epsilon",
         "actual_epsilon",
         "prepare_draw",
         "prepare_choice",
+        "prepare_selection",
+        "selection_table",
         "guarantee_sentence",
     }
     assert [code.co_qualname for code in traced_codes if raises_on_its_own(code)] == []
+
+
+@pytest.mark.parametrize("unit", UNITS.values(), ids=UNITS)
+def test_neighbouring_tables_with_other_cells_have_the_same_outcome(
+    tmp_path: Path, unit: dict[str, Any] | None
+) -> None:
+    """A cell of one unit is there or not; which cells are told is drawn, and not part of the outcome."""
+    others: list[Row] = [(person, 1.0, "n") for person in range(40)]
+    states: list[list[Row]] = [[], [(99, 1.0, "s")], [(99, 1.0, "a\tb")], [(99, None, None)]]
+    outcomes = [outcome(tmp_path, rows_query([*others, *state]), FOUND, "add-remove", unit, "1")[0] for state in states]
+    for seen in outcomes:
+        assert isinstance(seen, dict), seen
+        assert seen["queries"][0].pop("value")[0] == seen["queries"][0].pop("cells")[0] == "list"
+    assert outcomes.count(outcomes[0]) == len(outcomes)
 
 
 @pytest.mark.parametrize("broken", [(Count, "prepare_draw"), (LatticeMechanism, "step_epsilon")])

@@ -184,7 +184,7 @@ def test_any_text_is_refused_with_one_line(text: str) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"schema": "utmost-release/9"}, 'release must be of schema utmost-release/1, got "utmost-release/9"'),
+        ({"schema": "utmost-release/9"}, 'utmost-release/1 or utmost-release/2, got "utmost-release/9"'),
         ({"schema": 1}, "without its schema"),
         ({"neighbours": "swap"}, "neighbours must be"),
         ({"surprise": 1}, '"surprise" is not known here'),

@@ -1,4 +1,4 @@
-"""`utmost budget`: opens budgets in a ledger and shows what was charged to them."""
+"""`utmost budget`: opens and closes budgets in a ledger and shows what was charged to them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DEFAULT_LEDGER = "ledger.sqlite"  # the plan's default too
 
 app = typer.Typer(
     cls=CommandGroup,
-    help="Open budgets and list what was charged to them.",
+    help="Open and close budgets and list what was charged to them.",
     epilog=f"Each takes --json. {EXAMPLES}",
     rich_markup_mode=None,
 )
@@ -26,7 +26,7 @@ app = typer.Typer(
 
 @app.callback(invoke_without_command=True)
 def group(context: typer.Context) -> None:
-    """Open budgets and list what was charged to them."""
+    """Open and close budgets and list what was charged to them."""
     if context.invoked_subcommand is None:
         print(context.get_help())
 
@@ -40,10 +40,11 @@ def open_command(
     name: NameArgument,
     epsilon: Annotated[str, typer.Option(metavar="E", help="Total ε for all releases: 1.")],
     ledger: LedgerOption = DEFAULT_LEDGER,
-    delta: Annotated[str, typer.Option(metavar="D", help="δ of (ε, δ), with composition pld: 1e-6.")] = "0",
+    delta: Annotated[str, typer.Option(metavar="D", help="Total δ of (ε, δ), which found keys need: 1e-6.")] = "0",
     composition: Annotated[
-        str, typer.Option(metavar="HOW", help=f"{compositions.choices_text()}.")
-    ] = compositions.COMPOSITIONS[0].name,
+        str,
+        typer.Option(metavar="HOW", help=f"{compositions.choices_text()}. Default: pure, or approximate with --delta."),
+    ] = "",
     unit: Annotated[str, typer.Option(metavar="UNIT", help="row, or the column that names a person.")] = "row",
     neighbours: Annotated[str, typer.Option(metavar="KIND", help="replace or add-remove.")] = "replace",
     remember: Annotated[
@@ -66,6 +67,18 @@ def open_command(
     with ledgers.open_ledger(ledger) as opened_ledger:
         opened_budget = opened_ledger.open(budget)
         print_report(describe(opened_budget, opened_ledger.state(name)), json)
+
+
+@app.command("close", epilog=EXAMPLES)
+def close_command(name: NameArgument, ledger: LedgerOption = DEFAULT_LEDGER, json: JsonOption = False) -> None:
+    """Close a budget: no further charges. It can still be shown."""
+    from utmost import ledger as ledgers
+    from utmost.cli.output import print_report
+    from utmost.reports.budget import describe
+
+    with ledgers.open_ledger(ledger) as opened_ledger:
+        closed_budget = opened_ledger.close_budget(name)
+        print_report(describe(closed_budget, opened_ledger.state(name)), json)
 
 
 @app.command("show", epilog=EXAMPLES)

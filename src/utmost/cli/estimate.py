@@ -80,7 +80,7 @@ def _estimates(answers: list[Answer], prior: str, loss: str, options: dict[str, 
     estimates: list[Estimate | UnreadAnswer] = []
     problems: list[InputError] = []
     for answer in answers:
-        answer_options = options if answer.query.cells or len(answers) == 1 else options | {"cell": None}
+        answer_options = options if answer.cell_names or len(answers) == 1 else options | {"cell": None}
         try:
             estimates.append(answer.estimate(prior, loss, **answer_options))
         except InputError as problem:

@@ -12,10 +12,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Self
 
-from utmost.data import cells, contribution_bounds, grid, predicates
+from utmost.data import cells, contribution_bounds, found_cells, grid, predicates
 from utmost.data.engines import Connection
 from utmost.data.engines.csv_types import count_unreadable, fitting_kinds, frequent_misfits
 from utmost.data.engines.schema import ColumnKind, column_kind
+from utmost.data.found_cells import FoundCounts
 from utmost.data.grid import GridColumn
 from utmost.data.predicates.type_check import format_names, unknown_column
 from utmost.data.selection import Key, Partition, PrivacyUnit, Selection
@@ -114,6 +115,14 @@ class Table:
         field = f"keys.{column}"
         with self._explain_guesses(column):
             cells.check_keys(keys, self._column_kind(column, "keys", field), f"keys of {column}", field)
+
+    def check_found_column(self, column: str) -> None:
+        """Refuse a column whose values are no keys: unknown, numbers with a point, times. Looks at no row."""
+        with self._explain_guesses(column):
+            kind = self._column_kind(column, "by", "by")
+            if kind not in cells.KEY_TYPES:
+                wrong_kind = f"by must name columns of integers, texts, truths or dates, got {column} of kind {kind}"
+                raise InputError(wrong_kind, "by", "use keys or where for the rest")
 
     def _check_part(self, part: Partition) -> None:
         self._check_own_column(part.column, "part")
@@ -227,6 +236,20 @@ class Table:
         kept_rows = self._keep_rows(self._select_values(rows, selection.unit, values), list(values), selection.unit)
         groups = kept_rows.group_by(list(values)).aggregate(size=kept_rows.count())
         return cells.cell_counts(self._connection.rows(groups), cells.cells(keys))
+
+    def found_counts(self, selection: Selection, columns: Sequence[str]) -> FoundCounts:
+        """How many kept rows are in each cell that has some; a row with a NULL among its keys is in none.
+
+        Keys are fetched as they are, so those that no program can hold are left out inside the engine.
+        """
+        rows = self._matching_rows(selection)
+        for column in columns:
+            self.check_found_column(column)
+        rows = rows.filter([found_cells.is_possible_key(self._readable_column(rows, column)) for column in columns])
+        values = {f"v{index}": self._readable_column(rows, column) for index, column in enumerate(columns)}
+        kept_rows = self._keep_rows(self._select_values(rows, selection.unit, values), list(values), selection.unit)
+        groups = kept_rows.group_by(list(values)).aggregate(size=kept_rows.count())
+        return found_cells.found_counts(self._connection.rows(groups))
 
     def moments(self, selection: Selection, values: GridColumn) -> Moments:
         """How many rows are kept, and the sum of their positions."""

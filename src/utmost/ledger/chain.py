@@ -16,7 +16,8 @@ from itertools import groupby
 
 from utmost.ledger.stores.database import COUNT_ORPHANS, SELECT_BUDGET_CHAINS, SELECT_ENTRIES, Row, Session
 
-COST_FIELDS = 4
+COST_FIELDS = 5
+NEW_FIELDS = 2  # of a charge: since version 3 of the tables, as the last of its costs is
 
 _encode = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), default=repr).encode
 
@@ -37,8 +38,21 @@ def link_hash(previous: str, *content: object) -> str:
 
 
 def charge_hash(previous: str, fields: Sequence[object], costs: Iterable[Sequence[object]]) -> str:
-    """The hash of a charge: `fields` from its time to the unit's kind, and its costs in their order."""
-    return link_hash(previous, "charge", list(fields), [list(cost) for cost in costs])
+    """The hash of a charge: `fields` from its time to its source, and its costs in their order, δ last.
+
+    Who charged, the source and δ are hashed where one of them is there: entries without them are of older ledgers, and
+    keep the hashes that their receipts have.
+    """
+    all_costs = [list(cost) for cost in costs]
+    additions = [list(fields[-NEW_FIELDS:]), [cost[-1] for cost in all_costs]]
+    is_new = any(value is not None for values in additions for value in values)
+    old_content = list(fields[:-NEW_FIELDS]), [cost[:-1] for cost in all_costs]
+    return link_hash(previous, "charge", *old_content, *(additions if is_new else ()))
+
+
+def closing_hash(previous: str, closed: str, closed_by: str | None) -> str:
+    """The hash after the last charge to a budget that was closed."""
+    return link_hash(previous, "close", closed, closed_by)
 
 
 def follow_charges(rows: Iterable[Row], end: ChainEnd) -> ChainEnd:
@@ -55,25 +69,39 @@ def verify_chains(session: Session, ledger_id: str, verified: dict[int, ChainEnd
     if not verified and session.rows(COUNT_ORPHANS)[0][0]:
         raise BrokenChainError
     previous = ledger_id
-    for key, opening_hash, head_hash, *terms in session.rows(SELECT_BUDGET_CHAINS):
+    for key, opening_hash, head_hash, closed, closed_by, *terms in session.rows(SELECT_BUDGET_CHAINS):
         if link_hash(previous, "budget", *terms) != opening_hash:
             raise BrokenChainError
-        verify_charges(session, key, opening_hash, head_hash, verified)
+        verify_charges(session, key, ChainEnds(opening_hash, head_hash, closed, closed_by), verified)
         previous = opening_hash
 
 
-def verify_charges(
-    session: Session, key: int, opening_hash: str, head_hash: str, verified: dict[int, ChainEnd]
-) -> None:
+@dataclass(frozen=True, slots=True)
+class ChainEnds:
+    """The first and the last hash of a budget's chain, and when and by whom it was closed, if so."""
+
+    opening_hash: str
+    head_hash: str
+    closed: str | None
+    closed_by: str | None
+
+    def is_head(self, charge_hash: str) -> bool:
+        """Does the chain end after the charge with this hash, or with the closing after it."""
+        if self.closed is not None:
+            charge_hash = closing_hash(charge_hash, self.closed, self.closed_by)
+        return charge_hash == self.head_hash
+
+
+def verify_charges(session: Session, key: int, ends: ChainEnds, verified: dict[int, ChainEnd]) -> None:
     """Check the hashes of the charges to one budget, from where `verified` has them."""
-    start = (0, opening_hash)
+    start = (0, ends.opening_hash)
     try:
         end = follow_charges(session.rows(SELECT_ENTRIES, key, verified.get(key, start)[0]), verified.get(key, start))
     except BrokenChainError:
         end = start
-    if end[1] != head_hash:  # another ledger may have been put in the place of this one
+    if not ends.is_head(end[1]):  # another ledger may have been put in the place of this one
         end = follow_charges(session.rows(SELECT_ENTRIES, key, 0), start)
-    if end[1] != head_hash:
+    if not ends.is_head(end[1]):
         raise BrokenChainError
     verified[key] = end
 
@@ -81,7 +109,7 @@ def verify_charges(
 def write_chains(session: Session, ledger_id: str) -> None:
     """Give hashes to the budgets and charges of a ledger that has none yet."""
     previous = ledger_id
-    for key, _, _, *terms in session.rows(SELECT_BUDGET_CHAINS):
+    for key, _, _, _, _, *terms in session.rows(SELECT_BUDGET_CHAINS):
         previous = head_hash = link_hash(previous, "budget", *terms)
         for link in list(_compute_hashes(session.rows(SELECT_ENTRIES, key, 0), previous)):
             session.run("UPDATE utmost_charges SET entry_hash = ? WHERE id = ?", link.computed_hash, link.number)

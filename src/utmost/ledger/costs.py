@@ -54,7 +54,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class QueryCost:
-    """The privacy loss of one query: `epsilon` in all, and the law of its noise, which pld composition may use.
+    """The privacy loss of one query: (`epsilon`, `delta`) in all, and the law of its noise, which pld may use.
 
     `geometric`: one number, a whole number of lattice steps, which a unit moves by at most `steps`, with noise
     Pr[Δ = δ] ∝ e^(−ε·|δ|/steps). `any`: nothing is known but ε.
@@ -64,10 +64,12 @@ class QueryCost:
     epsilon: Fraction
     law: str = "any"
     steps: int = 1
+    delta: Fraction = Fraction(0)
 
     def __post_init__(self) -> None:
         """Check every field."""
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon, "epsilon of a cost"))
+        object.__setattr__(self, "delta", check_delta(self.delta, "delta of a cost"))
         check_text(self.query, "query of a cost")
         check_choice(self.law, LAWS, "law of a cost")
         if not 1 <= self.steps <= MAX_STEPS:
@@ -83,6 +85,7 @@ class ChargeGroup:
     steps: int
     part: Part | None = None
     times: int = 1
+    delta: Fraction = Fraction(0)
 
 
 def check_amount(value: object, name: str) -> Fraction:
@@ -100,6 +103,14 @@ def check_epsilon(value: object, name: str) -> Fraction:
     amount = check_amount(value, name)
     if not 0 < amount <= MAX_EPSILON:
         raise InputError(f"{name} must be > 0 and at most {MAX_EPSILON}, got {decimal(amount)}", name)
+    return amount
+
+
+def check_delta(value: object, name: str) -> Fraction:
+    """An amount of δ."""
+    amount = check_amount(value, name)
+    if not 0 <= amount < 1:
+        raise InputError(f"{name} must be from 0 to below 1, got {decimal(amount)}", name)
     return amount
 
 
@@ -141,14 +152,31 @@ class Composition(ABC):
         """All that a budget may spend."""
         return budget.epsilon
 
+    def delta_spent(self, groups: Iterable[ChargeGroup], budget: Budget) -> Fraction:
+        """The δ that all these charges spend together; at most the budget's own is allowed."""
+        return sum((group.delta * group.times for group in groups), Fraction(0))
+
+    def check_charges(self, groups: Sequence[ChargeGroup], budget: Budget) -> None:
+        """Refuse charges that this composition cannot add up: those with δ, where the budget has none."""
+        if not budget.delta and any(group.delta for group in groups):
+            raise InputError(
+                f"budget '{budget.name}' has no δ", "budget", f"open one with --delta: {open_command(budget)}"
+            )
+
     def check_terms(self, budget: Budget) -> None:
         """Refuse a budget whose amounts this composition has no use for: δ, unless it overrides this."""
         if budget.delta:
             raise InputError(
                 f"delta must be 0 with {self.name} composition, got {decimal(budget.delta)}",
                 "delta",
-                "say composition pld",
+                "say composition approximate or pld",
             )
 
     def prepare(self) -> None:  # noqa: B027 - most need nothing
         """Load what `spent` needs, which can take a second, or say how to install it."""
+
+
+def open_command(budget: Budget) -> str:
+    """The command that opens a budget with δ for the same units and neighbours under a new name."""
+    unit = "" if budget.unit == ROW else f" --unit {budget.unit}"
+    return f"utmost budget open NAME --epsilon E --delta D{unit} --neighbours {budget.neighbours}"

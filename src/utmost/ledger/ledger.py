@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -25,21 +26,23 @@ from utmost.ledger.records import (
     ReleaseCost,
     budget_error,
     check_name,
+    delta_error,
 )
 from utmost.ledger.stores import database, registry
 from utmost.ledger.stores.database import (
     TABLES_VERSION,
     NoLedgerError,
+    OlderSession,
     Row,
     Session,
     Store,
-    Version1Session,
     damage_error,
     make_tables,
     tables_version,
 )
 from utmost.registry import similar_name
 
+MAX_USER_CHARS = 100  # of a user's name
 MAX_DENOMINATOR_BITS = 3000  # of what a budget has spent, so that it can be written down anywhere
 
 
@@ -48,9 +51,13 @@ class StoredBudget:
     """A budget, its key in the tables, and the ends of its chain of charges."""
 
     key: int
-    opening_hash: str
-    head_hash: str
+    ends: chain.ChainEnds
     budget: Budget
+
+    @property
+    def head_hash(self) -> str:
+        """The last hash of its chain."""
+        return self.ends.head_hash
 
 
 class Ledger:
@@ -82,6 +89,20 @@ class Ledger:
             opening_hash = chain.link_hash(last[0][0] if last else self._ledger_id(session), "budget", *terms)
             session.add(database.INSERT_BUDGET, *terms, opening_hash, opening_hash)
         return opened_budget
+
+    def close_budget(self, name: str, closed_by: str | None = None) -> Budget:
+        """Close a budget for good: it takes no further charge, and stays readable. The budget with its time."""
+        with self._reading() as session:
+            self._find_budget(session, name)
+        self._upgrade_tables()
+        with self._writing() as session:
+            stored_budget = self._find_budget(session, name, self._store.locked)
+            self._verify_charges(session, stored_budget)
+            _check_open(stored_budget.budget)
+            closed, user = _utc_now(), closed_by or user_name()
+            head_hash = chain.closing_hash(stored_budget.head_hash, closed, user)
+            session.run(database.CLOSE_BUDGET, closed, user, head_hash, stored_budget.key)
+        return replace(stored_budget.budget, closed=closed)
 
     def budget(self, name: str) -> Budget:
         """The budget of this name."""
@@ -157,19 +178,18 @@ class Ledger:
         """
         with self._reading() as session:
             budget = self._matching_budget(session, release_cost).budget
-            is_old = tables_version(session, self._store) < TABLES_VERSION
         budget.rule.prepare()  # not while others wait
-        if is_old:
-            with self._making():
-                pass  # adds the columns that are missing
+        self._upgrade_tables()
         with self._writing() as session:
             stored_budget = self._matching_budget(session, release_cost, self._store.locked)
             self._verify_charges(session, stored_budget)
             part = self._stored_part(session, release_cost.part)
             groups = self._charge_groups(session, stored_budget.key)
             state = _state_after(stored_budget.budget, groups, release_cost.groups(part), 0)
+            release_cost = replace(release_cost, source=self._stored_source(session, release_cost.source))
             number, entry_hash = _add_charge(session, stored_budget, release_cost, part)
-        return ChargeReceipt(number, state.spent, state.left, entry_hash[:CHAIN_CHARS])
+        amounts = state.spent, state.left, entry_hash[:CHAIN_CHARS], state.delta_spent, state.delta_left
+        return ChargeReceipt(number, *amounts)
 
     def store_release(self, entry: int, document: str) -> None:
         """Store the release of a charge, once.
@@ -195,9 +215,11 @@ class Ledger:
     @contextmanager
     def _reading(self) -> Iterator[Session]:
         """A transaction that has checked the hashes of all entries."""
-        with self._store.reading() as session:
-            if tables_version(session, self._store) < TABLES_VERSION:
-                yield Version1Session(session)
+        with self._store.reading() as store_session:
+            version = tables_version(store_session, self._store)
+            session = store_session if version == TABLES_VERSION else OlderSession(store_session, version)
+            if version == 1:  # which has no hashes
+                yield session
                 return
             with self._damage_if_broken():
                 chain.verify_chains(session, self._ledger_id(session), self._verified)
@@ -218,6 +240,14 @@ class Ledger:
                     chain.write_chains(session, self._ledger_id(session))
             yield session
 
+    def _upgrade_tables(self) -> None:
+        """Add the columns that the tables of an older version lack."""
+        with self._store.reading() as session:
+            is_old = tables_version(session, self._store) < TABLES_VERSION
+        if is_old:
+            with self._making():
+                pass
+
     @contextmanager
     def _damage_if_broken(self) -> Iterator[None]:
         try:
@@ -227,9 +257,8 @@ class Ledger:
 
     def _verify_charges(self, session: Session, stored_budget: StoredBudget) -> None:
         """Check the hashes of the charges to a budget that is locked."""
-        ends = (stored_budget.opening_hash, stored_budget.head_hash)
         with self._damage_if_broken():
-            chain.verify_charges(session, stored_budget.key, *ends, self._verified)
+            chain.verify_charges(session, stored_budget.key, stored_budget.ends, self._verified)
 
     def _ledger_id(self, session: Session) -> str:
         return str(session.rows("SELECT l.id FROM utmost_ledger l")[0][0])
@@ -240,18 +269,25 @@ class Ledger:
             return part
         return replace(part, source=chain.link_hash(self._ledger_id(session), "source", part.source))
 
-    def _find_budget(self, session: Session, name: str, lock_clause: str = "") -> StoredBudget:
+    def _stored_source(self, session: Session, source: str | None) -> str | None:
+        """A source as it is stored: the start of a hash with the ledger's id, since its name may be a file's."""
+        return None if source is None else chain.link_hash(self._ledger_id(session), "source", source)[:CHAIN_CHARS]
+
+    def _find_budget(
+        self, session: Session, name: str, lock_clause: str = "", hint: str = "see utmost budget list, or open it"
+    ) -> StoredBudget:
         """A budget, locked for the rest of the transaction if `lock_clause` says so."""
         rows = session.rows(f"{database.SELECT_BUDGET} WHERE name = ?{lock_clause}", check_name(name))
         if not rows:
             similar = similar_name(name, (str(row[3]) for row in session.rows(database.SELECT_BUDGET)))
-            hint = "see utmost budget list, or open it" if similar is None else f"did you mean '{similar}'?"
+            hint = hint if similar is None else f"did you mean '{similar}'?"
             raise InputError(f"no budget '{name}' in this ledger", "budget", hint)
         return self._parse_budget(rows[0])
 
     def _matching_budget(self, session: Session, release_cost: ReleaseCost, lock_clause: str = "") -> StoredBudget:
         """The budget of a release, if it protects the same units against the same neighbours."""
-        stored_budget = self._find_budget(session, release_cost.budget, lock_clause)
+        hint = f"see utmost budget list, or open it: {release_cost.open_command()}"
+        stored_budget = self._find_budget(session, release_cost.budget, lock_clause, hint)
         budget = stored_budget.budget
         if (budget.unit, budget.neighbours) != (release_cost.unit, release_cost.neighbours):
             raise InputError(
@@ -289,7 +325,7 @@ class Ledger:
     def _parse_group(self, row: Row) -> ChargeGroup:
         *cost_row, column, value, kind, table, source, times = row
         cost, part = self._parse_cost(tuple(cost_row)), self._parse_part((column, value, kind, table, source))
-        return ChargeGroup(cost.epsilon, cost.law, cost.steps, part, times)
+        return ChargeGroup(cost.epsilon, cost.law, cost.steps, part, times, cost.delta)
 
     def _parse_part(self, row: Row) -> Part | None:
         if row == (None,) * len(row):
@@ -301,23 +337,28 @@ class Ledger:
 
     def _parse_cost(self, row: Row) -> QueryCost:
         try:
-            return QueryCost(*row)
+            query, epsilon, law, steps, delta = row
+            return QueryCost(query, epsilon, law, steps, delta or Fraction(0))
         except InputError:
             raise damage_error(self._store) from None
 
     def _parse_budget(self, row: Row) -> StoredBudget:
-        key, opening_hash, head_hash, name, epsilon, delta, rule, unit, neighbours, remember, opened = row
+        key, *ends, name, epsilon, delta, rule, unit, neighbours, remember, opened = row
+        chain_ends = chain.ChainEnds(*ends)
         try:
-            budget = Budget(name, epsilon, delta, rule, unit, neighbours, bool(remember), opened)
+            closed = chain_ends.closed or ""
+            budget = Budget(name, epsilon, delta, rule or " ", unit, neighbours, bool(remember), opened, closed)
         except InputError:
             raise damage_error(self._store) from None
-        return StoredBudget(int(key), opening_hash, head_hash, budget)
+        return StoredBudget(int(key), chain_ends, budget)
 
     def _parse_charge(self, rows: list[Row]) -> Charge:
-        number, charged, plan, fingerprint, *part_row, unit_kind, entry_hash, release_id = rows[0][:-4]
-        costs = tuple(self._parse_cost(row[-4:]) for row in rows)
+        fields, cost_fields = rows[0][: -chain.COST_FIELDS], chain.COST_FIELDS
+        number, charged, plan, fingerprint, *part_row, unit_kind, entry_hash, release_id, charged_by, source = fields
+        costs = tuple(self._parse_cost(row[-cost_fields:]) for row in rows)
         part, is_kept = self._parse_part(tuple(part_row)), release_id is not None
-        return Charge(int(number), charged, plan, fingerprint, part, costs, is_kept, unit_kind, _short_hash(entry_hash))
+        asked = (charged, plan, fingerprint, part, costs, is_kept, unit_kind)
+        return Charge(int(number), *asked, _short_hash(entry_hash), charged_by, source)
 
 
 @contextmanager
@@ -334,26 +375,45 @@ def open_ledger(location: str, folder: Path | None = None) -> Iterator[Ledger]:
 
 
 def _budget_state(budget: Budget, groups: list[ChargeGroup], charges: int) -> BudgetState:
-    spent = budget.rule.spent(groups, budget)
-    return BudgetState(spent, max(budget.rule.limit(budget) - spent, Fraction(0)), charges)
+    spent, delta_spent = budget.rule.spent(groups, budget), budget.rule.delta_spent(groups, budget)
+    left, delta_left = budget.rule.limit(budget) - spent, budget.delta - delta_spent
+    return BudgetState(spent, max(left, Fraction(0)), charges, None, delta_spent, max(delta_left, Fraction(0)))
 
 
 def _state_after(
     budget: Budget, groups: list[ChargeGroup], asked_groups: list[ChargeGroup], charges: int
 ) -> BudgetState:
     """The state with the release; refused if it costs more than is left."""
-    after, limit = budget.rule.spent([*groups, *asked_groups], budget), budget.rule.limit(budget)
-    if after.denominator.bit_length() > MAX_DENOMINATOR_BITS:
-        raise InputError(
-            f"epsilons of budget '{budget.name}' must have denominators that stay short when they are "
-            "added up, got some that do not",
-            "epsilon",
-            "write them as decimals",
-        )
+    rule, all_groups = budget.rule, [*groups, *asked_groups]
+    _check_open(budget)
+    rule.check_charges(asked_groups, budget)
+    delta_after = rule.delta_spent(all_groups, budget)
+    if delta_after > budget.delta:
+        before = _budget_state(budget, groups, charges)
+        raise delta_error(budget, before.delta_left, delta_after - before.delta_spent)
+    after, limit = rule.spent(all_groups, budget), rule.limit(budget)
+    for amount, name in ((after, "epsilon"), (delta_after, "delta")):
+        _check_denominator(budget, amount, name)
     if after > limit:
         before = _budget_state(budget, groups, charges)
         raise budget_error(budget, before.left, after - before.spent)
-    return BudgetState(after, limit - after, charges + 1)
+    return BudgetState(after, limit - after, charges + 1, None, delta_after, budget.delta - delta_after)
+
+
+def _check_denominator(budget: Budget, amount: Fraction, name: str) -> None:
+    if amount.denominator.bit_length() > MAX_DENOMINATOR_BITS:
+        raise InputError(
+            f"{name}s of budget '{budget.name}' must have denominators that stay short when they are "
+            "added up, got some that do not",
+            name,
+            "write them as decimals",
+        )
+
+
+def _check_open(budget: Budget) -> None:
+    """Refuse a budget that was closed."""
+    if budget.closed:
+        raise InputError(f"budget '{budget.name}' was closed at {budget.closed}", "budget", "open another budget")
 
 
 def _add_charge(
@@ -361,8 +421,9 @@ def _add_charge(
 ) -> tuple[int, str]:
     """Write a charge with its costs; its number and its hash, which is the new end of the budget's chain."""
     part_row = (None,) * 5 if part is None else (part.column, part.value, part.kind, part.table, part.source)
-    fields = (_utc_now(), release_cost.plan, release_cost.fingerprint, *part_row, release_cost.unit_kind)
-    costs = [(cost.query, str(cost.epsilon), cost.law, cost.steps) for cost in release_cost.costs]
+    origin = (release_cost.charged_by or user_name(), release_cost.source)
+    fields = (_utc_now(), release_cost.plan, release_cost.fingerprint, *part_row, release_cost.unit_kind, *origin)
+    costs = [(cost.query, str(cost.epsilon), cost.law, cost.steps, str(cost.delta)) for cost in release_cost.costs]
     entry_hash = chain.charge_hash(stored_budget.head_hash, fields, costs)
     number = session.add(database.INSERT_CHARGE, stored_budget.key, entry_hash, *fields)
     session.add_all(database.INSERT_COST, [(number, place, *cost) for place, cost in enumerate(costs)])
@@ -386,6 +447,18 @@ def _parse_document(text: str) -> dict[str, Any] | None:
 
 def _describe_unit(unit: str) -> str:
     return "each row" if unit == ROW else f"each {unit}"
+
+
+def user_name() -> str:
+    """The operating system's name for who runs this process; its number where it has no name."""
+    if not hasattr(os, "geteuid"):
+        return os.environ.get("USERNAME", "unknown")[:MAX_USER_CHARS]
+    import pwd
+
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_name[:MAX_USER_CHARS]
+    except KeyError:
+        return f"user {os.geteuid()}"
 
 
 def _utc_now() -> str:

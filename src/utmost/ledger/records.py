@@ -7,7 +7,7 @@ from dataclasses import astuple, dataclass
 from fractions import Fraction
 
 from utmost.errors import BudgetError, InputError
-from utmost.exact import decimal
+from utmost.exact import decimal, decimal_above
 from utmost.exact.input_text import check_plain_text
 from utmost.ledger.compositions import registry
 from utmost.ledger.costs import (
@@ -17,8 +17,8 @@ from utmost.ledger.costs import (
     Composition,
     Part,
     QueryCost,
-    check_amount,
     check_choice,
+    check_delta,
     check_epsilon,
     check_text,
 )
@@ -34,29 +34,31 @@ CHAIN_CHARS = 16  # of a hash of the chain that is shown
 class Budget:
     """Total ε, or (ε, δ), of all charges together for one unit; `unit` and `neighbours` are fixed for good.
 
-    `composition` names how charges add up (`ledger.compositions`). A budget that remembers gives the release of the
-    same plan on the same fingerprint again for free. `opened` is set by the ledger.
+    `composition` names how charges add up (`ledger.compositions`); where none is named it is `pure`, or `approximate`
+    with a δ. A budget that remembers gives the release of the same plan on the same fingerprint again for free.
+    `opened` and `closed` are times that the ledger sets; a closed budget takes no further charge.
     """
 
     name: str
     epsilon: Fraction
     delta: Fraction = Fraction(0)
-    composition: str = "pure"
+    composition: str = ""
     unit: str = ROW
     neighbours: str = "replace"
     remember: bool = True
     opened: str = ""
+    closed: str = ""
 
     def __post_init__(self) -> None:
         """Check every field; numbers may be text."""
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon, "epsilon"))
-        object.__setattr__(self, "delta", check_amount(self.delta, "delta"))
+        object.__setattr__(self, "delta", check_delta(self.delta, "delta"))
+        if not self.composition:
+            object.__setattr__(self, "composition", "approximate" if self.delta else "pure")
         check_name(self.name)
         check_choice(self.composition, registry.names(), "composition")
         check_choice(self.neighbours, NEIGHBOURS, "neighbours")
         check_text(self.unit, "unit")
-        if not 0 <= self.delta < 1:
-            raise InputError(f"delta must be from 0 to below 1, got {decimal(self.delta)}", "delta")
         self.rule.check_terms(self)
 
     @property
@@ -70,7 +72,8 @@ class ReleaseCost:
     """What a release would cost: its queries' costs, on the whole table or on a part of it.
 
     `plan` is a digest that stands for all that was asked, `fingerprint` the curator's name for the state of the data,
-    `unit_kind` the kind of the column that names persons.
+    `unit_kind` the kind of the column that names persons, `charged_by` who charges (by default the operating system's
+    user), `source` the name of the table or file, of which the ledger keeps a hash.
     """
 
     budget: str
@@ -81,6 +84,8 @@ class ReleaseCost:
     plan: str = ""
     fingerprint: str | None = None
     unit_kind: str | None = None
+    charged_by: str | None = None
+    source: str | None = None
 
     def __post_init__(self) -> None:
         """Check every field."""
@@ -91,14 +96,13 @@ class ReleaseCost:
         check_plain_text(self._texts(), "release cost")
         if not 1 <= len(self.costs) <= MAX_COSTS:
             raise InputError(f"costs must be from 1 to {MAX_COSTS}, got {len(self.costs)}", "costs")
-        if self.fingerprint is not None:
-            check_text(self.fingerprint, "fingerprint")
-        if self.unit_kind is not None:
-            check_text(self.unit_kind, "unit_kind")
+        for name in ("fingerprint", "unit_kind", "charged_by", "source"):
+            if getattr(self, name) is not None:
+                check_text(getattr(self, name), name)
 
     def groups(self, part: Part | None) -> list[ChargeGroup]:
         """The charges that the release would make on a part as the ledger stores it, each a group of one."""
-        return [ChargeGroup(cost.epsilon, cost.law, cost.steps, part) for cost in self.costs]
+        return [ChargeGroup(cost.epsilon, cost.law, cost.steps, part, delta=cost.delta) for cost in self.costs]
 
     def open_command(self, name: str | None = None) -> str:
         """The command that opens a budget which this release can be charged to, of its own name or another.
@@ -110,12 +114,14 @@ class ReleaseCost:
         total = sum((cost.epsilon for cost in self.costs), Fraction(0))
         decimals = _count_decimals(total)
         epsilon = str(total) if decimals is None else _format_fixed(total, decimals)
-        terms = ("--epsilon", epsilon, "--unit", self.unit, "--neighbours", self.neighbours)
+        total_delta = sum((cost.delta for cost in self.costs), Fraction(0))
+        delta = ("--delta", str(decimal_above(total_delta, 12))) if total_delta else ()
+        terms = ("--epsilon", epsilon, *delta, "--unit", self.unit, "--neighbours", self.neighbours)
         return shlex.join(("utmost", "budget", "open", name or self.budget, *terms))
 
     def _texts(self) -> list[str | None]:
         part = () if self.part is None else astuple(self.part)
-        asked = (self.unit, self.plan, self.fingerprint, self.unit_kind)
+        asked = (self.unit, self.plan, self.fingerprint, self.unit_kind, self.charged_by, self.source)
         return [*asked, *part, *(cost.query for cost in self.costs)]
 
 
@@ -123,6 +129,8 @@ class ReleaseCost:
 class Charge:
     """What was charged: its number in the ledger, when (UTC), for what, and whether its release was kept.
 
+    `charged_by` is who charged it, `source` the start of a hash that is the same for the same name of a source; None in
+    entries of ledgers that did not record them.
     `chain` is the start of the hash of this charge and all before it (`utmost.ledger.chain`).
     """
 
@@ -135,11 +143,18 @@ class Charge:
     kept: bool
     unit_kind: str | None = None
     chain: str | None = None
+    charged_by: str | None = None
+    source: str | None = None
 
     @property
     def epsilon(self) -> Fraction:
         """Σ of the costs: the ε of this charge by itself."""
         return sum((cost.epsilon for cost in self.costs), Fraction(0))
+
+    @property
+    def delta(self) -> Fraction:
+        """Σ of the costs: the δ of this charge by itself."""
+        return sum((cost.delta for cost in self.costs), Fraction(0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +168,8 @@ class BudgetState:
     left: Fraction
     charges: int
     chain: str | None = None
+    delta_spent: Fraction = Fraction(0)
+    delta_left: Fraction = Fraction(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +184,8 @@ class ChargeReceipt:
     spent: Fraction
     left: Fraction
     chain: str = ""
+    delta_spent: Fraction = Fraction(0)
+    delta_left: Fraction = Fraction(0)
 
 
 def budget_error(budget: Budget, left: Fraction, cost: Fraction) -> BudgetError:
@@ -183,6 +202,19 @@ def budget_error(budget: Budget, left: Fraction, cost: Fraction) -> BudgetError:
     )
     error.missing = cost - left
     return error
+
+
+def delta_error(budget: Budget, left: Fraction, cost: Fraction) -> BudgetError:
+    """The refusal of a plan that costs more δ than is left.
+
+    >>> print(delta_error(Budget("survey", Fraction(1), Fraction("1e-6")), Fraction("5e-7"), Fraction("1e-6")))
+    budget 'survey' has δ 5e-07 left, this plan costs 1e-06: lower its deltas or open a new budget
+    """
+    return BudgetError(
+        f"budget '{budget.name}' has δ {decimal(left)} left, this plan costs {decimal(cost)}",
+        "budget",
+        "lower its deltas or open a new budget",
+    )
 
 
 def format_amounts(*values: Fraction) -> list[str]:

@@ -23,6 +23,7 @@ from utmost.publish.reading.estimates import Belief, Estimate, ExpectedLosses, F
 from utmost.publish.reading.number_readings import PriorShape, answer_reading, on_lattice
 from utmost.publish.reading.prior_points import AxisRequest
 from utmost.publish.release_model import Answer
+from utmost.queries.query import FaceValue
 
 __all__ = [
     "Belief",
@@ -107,20 +108,28 @@ def read_answer(
     Losses over all answers that need a search are left out where it takes more than `effort` multiplications.
     """
     if reader is None:
-        return _read_at_face_value(answer, _parse_coverage(coverage))
+        return _read_at_face_value(answer, _parse_coverage(coverage), cell)
     return answer_reading(answer).read(answer, reader, cell, effort)
 
 
-def _read_at_face_value(answer: Answer, coverage: float) -> Estimate:
-    """An answer whose law does not depend on the truth alone: its value, and what its kind says of that."""
+def _read_at_face_value(answer: Answer, coverage: float, cell: str | None = None) -> Estimate:
+    """An answer whose law does not depend on the truth alone: its values, and what its kind says of them."""
     face_value = answer.query.face_value(answer.mechanism, coverage)
-    value, remark, named_values = answer.value, face_value.remark, answer.query.named_values(answer.value)
-    if not isinstance(value, tuple):
-        readings: tuple[Reading, ...] = (Reading(value, value),)
-    else:
-        readings = tuple(Reading(number, number) for _, number in named_values)
-    names = tuple(name for name, _ in named_values)
-    return Estimate(answer, None, readings, None, answer.optimal, remark, names, rank=face_value.rank)
+    named_values = answer.named_values
+    if cell is not None and named_values:
+        named_values = [(name, value) for name, value in named_values if name == cell]
+        if not named_values:
+            raise InputError(f"cell must be one of those that were told, got {cell[:60]}", "cell", "see the release")
+    values = [value for _, value in named_values] if isinstance(answer.value, tuple) else [answer.value]
+    readings = tuple(_face_reading(value, face_value) for value in values)
+    names, claim = tuple(name for name, _ in named_values), answer.optimal
+    return Estimate(answer, None, readings, None, claim, face_value.remark, cells=names, rank=face_value.rank)
+
+
+def _face_reading(value: int | Fraction, face_value: FaceValue) -> Reading:
+    """A value as it is, between the ends of its noise; a cell that was found has at least one row."""
+    width = face_value.half_width
+    return Reading(value, value, None if width is None else (max(value - width, 1), value + width))
 
 
 def check_answer(answer: Answer) -> None:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from utmost.ledger import Ledger, ReleaseCost
 
 Progress = Callable[[str, int, int], None]  # what is done, how many queries are through, of how many
+MAX_SOURCE_CHARS = 200  # of a source's name in the ledger
 ENTRY_ROOM = 1 << 12  # bytes for what a ledger says of a charge
 Amount = Fraction | None
 PlanSource = Plan | Mapping[str, Any] | str | Path
@@ -80,6 +81,7 @@ class PlanCheck:
     identity: SourceIdentity
     part_kind: str | None = None
     unit_kind: str | None = None
+    charged_by: str | None = None
 
     @property
     def part_adds_up(self) -> str | None:
@@ -98,12 +100,14 @@ class PlanCheck:
                 planned_answer.spec.epsilon,
                 planned_answer.law.ledger_law,
                 planned_answer.law.sensitivity,
+                planned_answer.spec.delta,
             )
             for planned_answer in self.planned_answers
         )
         plan, unit, digest = self.plan, self.plan.unit.ledger_word, plans.plan_digest(self.plan)
         asked = (costs, self._ledger_part(), digest, plan.fingerprint, self.unit_kind)
-        return ledger.ReleaseCost(plan.budget, unit, str(plan.neighbours), *asked)
+        origin = (self.charged_by, _source_name(plan))
+        return ledger.ReleaseCost(plan.budget, unit, str(plan.neighbours), *asked, *origin)
 
     def _ledger_part(self) -> ledger.Part | None:
         part, table = self.plan.part, self.plan.source.table
@@ -147,7 +151,8 @@ class Preview:
         """What it costs, and how far off each answer will be."""
         lines = [f"{planned_answer.spec.name}: {planned_answer.error.words}" for planned_answer in self.planned_answers]
         left = f"budget {self.plan.budget} is not open yet" if self.left is None else f"ε {self.left} left"
-        return "\n".join([f"<Preview of ε {self.cost}, {left}>", *lines])
+        delta = f", δ {self.plan.delta}" if self.plan.delta else ""
+        return "\n".join([f"<Preview of ε {self.cost}{delta}, {left}>", *lines])
 
     def _repr_html_(self) -> str:
         return report_html(self, "preview")
@@ -216,6 +221,7 @@ class PreparedRelease:
         """The release but for its values and its entry."""
         plan, setting = self.preview.plan, self.preview.setting
         total = sum((prepared_answer.frame.epsilon for prepared_answer in prepared_answers), Fraction(0))
+        delta = sum((prepared_answer.frame.delta for prepared_answer in prepared_answers), Fraction(0))
         return Release(
             title=plan.title,
             library=f"utmost {__version__}",
@@ -225,9 +231,10 @@ class PreparedRelease:
             units=setting.units,
             part=setting.part,
             epsilon=total,
-            guarantee=guarantee_sentence(total, setting),
+            guarantee=guarantee_sentence(total, setting, delta),
             entry=LedgerEntry(self.release_cost.budget, 0, Fraction(0), Fraction(0)),
             answers=tuple(prepared_answer.frame for prepared_answer in prepared_answers),
+            delta=delta,
         )
 
 
@@ -255,10 +262,13 @@ def preview(plan: PlanSource) -> Preview:
 
 
 @contextmanager
-def prepare_release(plan_source: PlanSource, dry_run: bool = False) -> Iterator[PreparedRelease]:
+def prepare_release(
+    plan_source: PlanSource, dry_run: bool = False, charged_by: str | None = None
+) -> Iterator[PreparedRelease]:
     """A plan with its source and its ledger open and everything checked that can be without spending.
 
-    A dry run needs no open budget, and has the `refusal` of one that is short.
+    A dry run needs no open budget, and has the `refusal` of one that is short. `charged_by` is who the ledger says has
+    charged; by default the system's user.
     """
     plan = plans.load_plan(plan_source)
     if plan.output is not None:
@@ -267,7 +277,7 @@ def prepare_release(plan_source: PlanSource, dry_run: bool = False) -> Iterator[
             pass  # it can be written
     identity = _source_identity(plan)  # of a file, before its first row is read
     with sources.open_table(plan.source, plan.folder, plans.used_columns(plan)) as table:
-        plan_check = check_plan(plan, table)
+        plan_check = replace(check_plan(plan, table), charged_by=charged_by)
         if table.database is None:
             plan_check = replace(plan_check, identity=identity)
         plan, release_cost = plan_check.plan, plan_check.release_cost
@@ -315,6 +325,12 @@ def plan_answer(query_spec: QuerySpec, setting: PrivacySetting) -> PlannedAnswer
         selection = query.select_mechanism(epsilon, setting)
         error = answer_error(selection.mechanism, query, setting.unit, setting.part)
         return PlannedAnswer(replace(query_spec, query=query, epsilon=epsilon), selection, error)
+
+
+def _source_name(plan: Plan) -> str:
+    """The name of the source, as an entry of a ledger has it: short, and of characters that can be shown."""
+    name = "".join(character if character.isprintable() else "?" for character in plan.source.name)
+    return name[:MAX_SOURCE_CHARS] or "?"
 
 
 def _source_identity(plan: Plan, database: str | None = None) -> SourceIdentity:
@@ -402,14 +418,14 @@ def _guessed_kinds(plan: Plan, table: Table, dry_run: bool) -> dict[str, str]:
 def prepare_answer(planned_answer: PlannedAnswer, setting: PrivacySetting) -> PreparedAnswer:
     """All of an answer but the draw, with the ε that its mechanism is found to have: from public things alone."""
     query_spec, query, mechanism = planned_answer.spec, planned_answer.spec.query, planned_answer.law.mechanism
-    epsilon = query.actual_epsilon(mechanism, setting)
-    if epsilon > query_spec.epsilon:
+    epsilon, delta = query.actual_epsilon(mechanism, setting), query.actual_delta(mechanism, setting)
+    if epsilon > query_spec.epsilon or delta > query_spec.delta:
         raise UndecidedError(
             f"query {query_spec.name} must not tell more than was paid for, and would: a bug in utmost"
         )
     frame = Answer(
         name=query_spec.name,
-        query=query.as_released(),
+        query=query.as_released().with_delta(delta),
         epsilon=epsilon,
         sensitivity=planned_answer.law.sensitivity,
         mechanism=mechanism,

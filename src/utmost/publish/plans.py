@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -23,8 +23,9 @@ from utmost.exact import epsilon as level_of
 from utmost.exact.files import check_no_named_pipe
 from utmost.exact.input_text import Fields, check_plain_text, file_error_reason, parse_toml
 from utmost.ledger.costs import MAX_AMOUNT_DIGITS
+from utmost.publish import pricing
 from utmost.publish.wanted_errors import WantedError, parse_wanted_error
-from utmost.queries import registry
+from utmost.queries import found_cells, registry
 from utmost.queries.keys import check_key, key_to_text
 from utmost.queries.query import Query
 
@@ -34,6 +35,7 @@ MAX_NAME_CHARS = 100
 MAX_LOOKUPS = 20
 MAX_MARKERS = 100  # texts of a column that mean NULL
 DEFAULT_LEDGER = "ledger.sqlite"
+MAX_SHARE = 10**6
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,11 @@ class QuerySpec:
     epsilon: Fraction
     query: Query
     wanted: WantedError | None = None
+
+    @property
+    def delta(self) -> Fraction:
+        """The δ that it may cost."""
+        return Fraction(self.query.delta)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +77,11 @@ class Plan:
     def epsilon(self) -> Fraction:
         """What the plan costs: its queries are about the same units, so their ε add up."""
         return sum((query_spec.epsilon for query_spec in self.queries), Fraction(0))
+
+    @property
+    def delta(self) -> Fraction:
+        """The δ of the plan: those of its queries add up."""
+        return sum((query_spec.delta for query_spec in self.queries), Fraction(0))
 
 
 def read_plan(path: str | Path) -> Plan:
@@ -130,7 +142,7 @@ def plan_from_mapping(content: Mapping[str, Any], folder: Path | None = None) ->
         **_parse_source(top.table("source"), top.table("derive", {}), _lookup_tables(top)),
         unit=_parse_unit(top.table("unit", {})),
         part=_parse_part(top.table("part", None)),
-        queries=_parse_queries(top.tables("query")),
+        queries=_parse_queries(top.tables("query"), _parse_price(top)),
         folder=base_folder,
     )
     top.finish()
@@ -238,12 +250,37 @@ def _parse_part(fields: Fields | None) -> Partition | None:
     return part
 
 
-def _parse_queries(tables: list[Fields]) -> tuple[QuerySpec, ...]:
+@dataclass(frozen=True, slots=True)
+class PlanPrice:
+    """The price of a whole plan, to be split over its queries; None where each query says its own."""
+
+    epsilon: Fraction | None = None
+    delta: Fraction | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _UnpricedQuery:
+    """A query of a plan, what it says of its ε, and its share of the plan's."""
+
+    name: str
+    epsilon: Fraction | None
+    share: Fraction
+    query: Query
+    wanted: WantedError | None = None
+
+
+def _parse_price(top: Fields) -> PlanPrice:
+    """The plan's own `epsilon` and `delta`."""
+    epsilon = parse_epsilon(top) if "epsilon" in top.columns() else None
+    return PlanPrice(epsilon, found_cells.parse_delta(top) if "delta" in top.columns() else None)
+
+
+def _parse_queries(tables: list[Fields], price: PlanPrice) -> tuple[QuerySpec, ...]:
     if not 1 <= len(tables) <= MAX_QUERIES:
         raise InputError(
             f"plan must have from 1 to {MAX_QUERIES} queries, got {len(tables)}", "query", "add [[query]] tables"
         )
-    queries = tuple(_parse_query(fields) for fields in tables)
+    queries = _split_price([_parse_query(fields, price) for fields in tables], price)
     names = [query_spec.name for query_spec in queries]
     for name in names:
         if names.count(name) > 1:
@@ -251,16 +288,48 @@ def _parse_queries(tables: list[Fields]) -> tuple[QuerySpec, ...]:
     return queries
 
 
-def _parse_query(fields: Fields) -> QuerySpec:
+def _split_price(queries: Sequence[_UnpricedQuery], price: PlanPrice) -> tuple[QuerySpec, ...]:
+    """The queries with their ε and δ."""
+    requests = [pricing.PriceRequest(query.name, query.epsilon, query.share) for query in queries]
+    epsilons = pricing.split_price(price.epsilon, requests, "epsilon")
+    asked = [query for query in queries if query.query.needs_delta]
+    if price.delta:
+        deltas = [pricing.PriceRequest(query.name, Fraction(query.query.delta) or None) for query in asked]
+        split = dict(zip([q.name for q in asked], pricing.split_price(price.delta, deltas, "delta"), strict=True))
+    else:
+        split = {query.name: Fraction(query.query.delta) for query in asked}
+    return tuple(
+        QuerySpec(query.name, epsilon, query.query.with_delta(split.get(query.name, Fraction(0))), query.wanted)
+        for query, epsilon in zip(queries, epsilons, strict=True)
+    )
+
+
+def _parse_query(fields: Fields, price: PlanPrice) -> _UnpricedQuery:
     name = parse_query_name(fields)
     query_fields = fields.with_label(f'query "{name}"')
     kind = registry.parse_kind(query_fields)
     wanted = parse_wanted_error(query_fields)
-    epsilon = parse_epsilon(query_fields) if wanted is None else Fraction(0)
+    if wanted is not None and price.epsilon is not None:
+        raise query_fields.error(
+            "error", "must not be given where the plan has an epsilon to split", "leave the plan's epsilon out"
+        )
+    is_split = price.epsilon is not None and "epsilon" not in query_fields.columns()
+    epsilon = Fraction(0) if wanted is not None else None if is_split else parse_epsilon(query_fields)
+    share = _parse_share(query_fields) if is_split else Fraction(1)
     with name_query_in_errors(name):
         query = kind.parse(query_fields)
     query_fields.finish()
-    return QuerySpec(name, epsilon, query, wanted)
+    if query.needs_delta and not (query.delta or price.delta):
+        raise query_fields.error("delta", "must be given: by needs delta", "say for instance delta = 1e-6")
+    return _UnpricedQuery(name, epsilon, share, query, wanted)
+
+
+def _parse_share(fields: Fields) -> Fraction:
+    """How much of the plan's ε a query gets, beside the others."""
+    share = fields.number("share") if "share" in fields.columns() else Fraction(1)
+    if not 0 < share <= MAX_SHARE:
+        raise fields.error("share", f"must be > 0 and at most {MAX_SHARE}, got {share}")
+    return share
 
 
 def parse_query_name(fields: Fields) -> str:

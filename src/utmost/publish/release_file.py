@@ -25,7 +25,17 @@ from utmost.errors import InputError
 from utmost.exact.files import check_no_named_pipe
 from utmost.exact.input_text import Fields, check_plain_text, file_error_reason
 from utmost.publish import plans, release_model
-from utmost.publish.release_model import SCHEMA, Answer, DataOrigin, LedgerEntry, LookupOrigin, Release, Statement
+from utmost.publish.release_model import (
+    SCHEMA,
+    SCHEMA_2,
+    SCHEMAS,
+    Answer,
+    DataOrigin,
+    LedgerEntry,
+    LookupOrigin,
+    Release,
+    Statement,
+)
 from utmost.queries import registry
 from utmost.queries.answer_mechanisms.mechanism import EXACT_SCHEMA, ErrorLaw, schema_object
 from utmost.queries.answer_mechanisms.registry import mechanism_schemas, parse_mechanism
@@ -39,7 +49,7 @@ def release_content(release: Release) -> dict[str, Any]:
     """The same as plain dictionaries and lists."""
     unit, part, entry = release.unit, release.part, release.entry
     return {
-        "schema": SCHEMA,
+        "schema": SCHEMA_2 if release.delta else SCHEMA,
         "title": release.title,
         "library": release.library,
         "source": {
@@ -53,7 +63,7 @@ def release_content(release: Release) -> dict[str, Any]:
         "neighbours": str(release.neighbours),
         "units": release.units,
         "part": part_content(part),
-        "guarantee": {"epsilon": str(release.epsilon), "words": release.guarantee},
+        "guarantee": {"epsilon": str(release.epsilon), **_delta_content(release), "words": release.guarantee},
         "ledger": {"budget": entry.budget, "entry": entry.number, "spent": str(entry.spent), "left": str(entry.left)},
         "queries": [_answer_content(answer) for answer in release],
     }
@@ -66,6 +76,11 @@ def _lookups_content(lookups: Sequence[LookupOrigin]) -> dict[str, Any]:
         for lookup in lookups
     ]
     return {"lookups": entries} if entries else {}
+
+
+def _delta_content(release: Release) -> dict[str, str]:
+    """The δ of a release that has one."""
+    return {"delta": str(release.delta)} if release.delta else {}
 
 
 def part_content(part: Partition | None) -> dict[str, Any] | None:
@@ -139,6 +154,7 @@ def decode_release(top: Fields) -> Release:
         guarantee=guarantee.text("words"),
         entry=_read_entry(entry),
         answers=tuple(_read_answer(fields, setting) for fields in _query_tables(top)),
+        delta=Fraction(0) if guarantee.raw("delta", None) is None else guarantee.number("delta"),
     )
     for fields in (top, source, entry, guarantee):
         fields.finish()
@@ -269,7 +285,7 @@ def release_schema() -> dict[str, Any]:
 
 def _top_schema() -> dict[str, Any]:
     schema = schema_object(
-        schema={"const": SCHEMA},
+        schema={"enum": list(SCHEMAS)},
         title=OPTIONAL_TEXT,
         library=TEXT,
         source=schema_object(engine=TEXT, name=TEXT, fingerprint=OPTIONAL_TEXT),
@@ -277,7 +293,7 @@ def _top_schema() -> dict[str, Any]:
         neighbours={"enum": [str(relation) for relation in NeighbourRelation]},
         units={"type": ["integer", "null"], "minimum": 0},
         part={"anyOf": [{"type": "null"}, schema_object(column=TEXT, equals=KEY_SCHEMA)]},
-        guarantee=schema_object(epsilon=EXACT_SCHEMA, words=TEXT),
+        guarantee=_guarantee_schema(),
         ledger=schema_object(budget=TEXT, entry={"type": "integer"}, spent=EXACT_SCHEMA, left=EXACT_SCHEMA),
         queries={"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/query"}},
     )
@@ -285,6 +301,13 @@ def _top_schema() -> dict[str, Any]:
     lookup = schema_object(name=TEXT, on=texts, take=texts, fingerprint=TEXT)
     schema["properties"]["derive"] = texts
     schema["properties"]["source"]["properties"]["lookups"] = {"type": "array", "items": lookup}
+    return schema
+
+
+def _guarantee_schema() -> dict[str, Any]:
+    """ε and the words, and δ where there is one."""
+    schema = schema_object(epsilon=EXACT_SCHEMA, words=TEXT)
+    schema["properties"]["delta"] = EXACT_SCHEMA
     return schema
 
 
@@ -306,7 +329,7 @@ def _query_schema() -> dict[str, Any]:
         epsilon=EXACT_SCHEMA,
         sensitivity={"type": "integer", "minimum": 1},
         mechanism={"anyOf": [{"$ref": f"#/$defs/{name}"} for name in mechanism_schemas()]},
-        optimal={"type": "string", "pattern": "^(universal|per cell|metric|none claimed): "},
+        optimal={"type": "string", "pattern": "^(universal|per cell|metric|optimal selection|none claimed): "},
         error=schema_object(
             expected={"type": "number"}, half_width_95=half_width, over_rows={"type": "boolean"}, words=TEXT
         ),
@@ -371,10 +394,12 @@ def release_from_content(content: object) -> Release:
     """The release in a JSON document that was parsed already."""
     if not isinstance(content, dict) or not isinstance(content.get("schema"), str):
         raise InputError("release must be a document written by utmost release, got JSON without its schema", "release")
-    if content["schema"] != SCHEMA:
+    if content["schema"] not in SCHEMAS:
         schema = content["schema"][:40]
         raise InputError(
-            f'release must be of schema {SCHEMA}, got "{schema}"', "release", "read it with the version that wrote it"
+            f'release must be of schema {" or ".join(SCHEMAS)}, got "{schema}"',
+            "release",
+            "read it with the version that wrote it",
         )
     _check_size(content)
     check_plain_text(content, "release")

@@ -19,9 +19,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from utmost.errors import InputError
+from utmost.exact import decimal_above
 from utmost.notebook import report_html
 from utmost.queries.answer_error import answer_error
 from utmost.queries.answer_mechanisms.mechanism import AnswerMechanism, AnswerValue, Drawn, ErrorLaw
+from utmost.queries.keys import key_from_json, key_name
 from utmost.queries.privacy_setting import PrivacySetting, guarantee_sentence
 from utmost.queries.query import ALTERED, Query, SelectedMechanism
 
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
     from utmost.queries.query import Query
 
 SCHEMA = "utmost-release/1"
+SCHEMA_2 = "utmost-release/2"  # of a release with δ
+SCHEMAS = (SCHEMA, SCHEMA_2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,27 @@ class Answer:
     def where(self) -> str | None:
         """The predicate that its rows satisfy."""
         return self.query.where
+
+    @property
+    def delta(self) -> Fraction:
+        """The δ that its mechanism has."""
+        return Fraction(self.query.delta)
+
+    @property
+    def cell_names(self) -> tuple[str, ...]:
+        """The names of the cells that have a value each: those that were found, or those of the query."""
+        cells = self.details.get("cells")
+        if cells is None:
+            return self.query.cell_names
+        return tuple(",".join(key_name(key_from_json(key)) for key in cell) for cell in cells)
+
+    @property
+    def named_values(self) -> list[tuple[str, Any]]:
+        """The numbers of an answer with several of them, each with the name of its cell."""
+        if "cells" not in self.details:
+            return self.query.named_values(self.value)
+        assert isinstance(self.value, tuple)
+        return list(zip(self.cell_names, self.value, strict=True))
 
     @property
     def query_content(self) -> Mapping[str, Any]:
@@ -141,6 +166,7 @@ class Release:
     guarantee: str
     entry: LedgerEntry
     answers: tuple[Answer, ...]
+    delta: Fraction = Fraction(0)
 
     def __getitem__(self, name: str) -> Answer:
         """The answer of this name."""
@@ -161,7 +187,8 @@ class Release:
         """A line: the whole of it is in the file."""
         names = ", ".join(answer.name for answer in self.answers[:4])
         more = ", …" if len(self) > 4 else ""
-        return f"<Release of ε {self.epsilon}, {self.neighbours}: {names}{more}>"
+        delta = f", δ {decimal_above(self.delta)}" if self.delta else ""
+        return f"<Release of ε {self.epsilon}{delta}, {self.neighbours}: {names}{more}>"
 
     def _repr_html_(self) -> str:
         return report_html(self, "release")
@@ -199,6 +226,7 @@ def computed_answer(name: str, statement: Statement, setting: PrivacySetting) ->
         selection = query.select_stated_mechanism(statement.mechanism, statement.epsilon, setting)
         error = answer_error(selection.mechanism, query, setting.unit, setting.part)
         _check_statement(statement, selection)
+        _check_delta(query, selection.mechanism, setting)
         query.check_drawn(selection.mechanism, drawn)
     except InputError as problem:
         raise problem.within(label) from None
@@ -221,6 +249,13 @@ def _check_unit(query: Query, setting: PrivacySetting) -> None:
         query.check_unit(setting.unit)
     except InputError as problem:
         raise InputError(problem.message, problem.field, ALTERED) from None
+
+
+def _check_delta(query: Query, mechanism: AnswerMechanism, setting: PrivacySetting) -> None:
+    """Refuse a δ that is not the one that the mechanism has."""
+    delta = query.actual_delta(mechanism, setting)
+    if query.delta != delta:
+        raise InputError(f"delta must be {delta} for its mechanism, got {str(query.delta)[:60]}", "delta", ALTERED)
 
 
 def _check_statement(statement: Statement, selection: SelectedMechanism) -> None:
@@ -263,13 +298,15 @@ def _leaves(content: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def with_computed_guarantee(release: Release, setting: PrivacySetting) -> Release:
-    """The release with its guarantee in words computed; refused where the file's ε is another, its words ignored."""
+    """The release with its guarantee in words computed; refused where its ε or δ is another, its words ignored."""
     total = sum((answer.epsilon for answer in release), Fraction(0))
-    if release.epsilon != total:
-        raise InputError(
-            f"guarantee must have epsilon {total}, the sum of its queries', got {str(release.epsilon)[:40]}",
-            "guarantee",
-            ALTERED,
-            context="release",
-        )
-    return replace(release, guarantee=guarantee_sentence(total, setting))
+    total_delta = sum((answer.delta for answer in release), Fraction(0))
+    for name, stated, expected in (("epsilon", release.epsilon, total), ("delta", release.delta, total_delta)):
+        if stated != expected:
+            raise InputError(
+                f"guarantee must have {name} {expected}, the sum of its queries', got {str(stated)[:40]}",
+                "guarantee",
+                ALTERED,
+                context="release",
+            )
+    return replace(release, guarantee=guarantee_sentence(total, setting, total_delta))

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from utmost.data.selection import NeighbourRelation, Partition, PrivacyUnit, Selection
+from utmost.exact import decimal_above
 
 if TYPE_CHECKING:
     from utmost.queries.query import Query
@@ -36,11 +37,16 @@ class PrivacySetting:
         return covers_table and self.unit.column is None and not query.drops_rows
 
 
-def guarantee_sentence(epsilon: Fraction, setting: PrivacySetting) -> str:
-    """The guarantee in words."""
+def guarantee_sentence(epsilon: Fraction, setting: PrivacySetting, delta: Fraction = Fraction(0)) -> str:
+    """The guarantee in words; δ rounded up."""
     unit = "row" if setting.unit.column is None else f"person ({setting.unit})"
     unit += "" if setting.part is None else f", of which the rows with {setting.part} are looked at,"
     change = f"replacing one {unit} by any other" if setting.replacing else f"adding or removing one {unit}"
+    if delta:
+        return (
+            f"{change} changes the probability of every set of releases by a factor of at most e^({epsilon}) and "
+            f"{decimal_above(delta)} more; (epsilon, delta)-differential privacy, recomputed from what ran"
+        )
     return (
         f"{change} changes the probability of every possible release by a factor of at most "
         f"e^({epsilon}); pure differential privacy, epsilon recomputed from the mechanisms that ran"

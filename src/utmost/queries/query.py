@@ -68,10 +68,14 @@ class SelectedMechanism:
 
 @dataclass(frozen=True, slots=True)
 class FaceValue:
-    """What a reader is told of an answer without a posterior; `rank` bounds the rows on the wrong side of its value."""
+    """What a reader is told of an answer without a posterior; `rank` bounds the rows on the wrong side of its value.
+
+    `half_width` is how far off a noisy number is at most, with the probability asked for.
+    """
 
     remark: str
     rank: float | None = None
+    half_width: int | None = None
 
 
 class Query(ABC):
@@ -88,8 +92,10 @@ class Query(ABC):
     calibration: ClassVar[CalibrationForm | None] = None  # how `utmost calibrate` asks about it, if it does
     counts_rows: ClassVar[bool] = False
     clamps_values: ClassVar[bool] = False  # values are changed before they are used
+    needs_delta: ClassVar[bool] = False  # it is (ε, δ)-private with δ > 0
 
     where: str | None  # the predicate that its rows satisfy; a field of every kind
+    delta: Fraction = Fraction(0)  # a field of kinds that need it: what may be spent, or was
 
     # Plans and releases
 
@@ -184,6 +190,14 @@ class Query(ABC):
     @abstractmethod
     def actual_epsilon(self, mechanism: Any, setting: PrivacySetting) -> Fraction:
         """The ε that the mechanism has for this query, recomputed from the law that is drawn."""
+
+    def with_delta(self, delta: Fraction) -> Query:
+        """The query with this δ; the same where it needs none."""
+        return self
+
+    def actual_delta(self, mechanism: Any, setting: PrivacySetting) -> Fraction:
+        """The δ that the mechanism has for this query, recomputed from the law that is drawn."""
+        return Fraction(0)
 
     @abstractmethod
     def prepare_draw(self, mechanism: Any) -> AnswerDraw:

@@ -9,6 +9,7 @@ from utmost.data.engines.schema import ColumnKind
 from utmost.data.table import NUMBERS
 from utmost.queries.count import Count
 from utmost.queries.extremes import Max, Min
+from utmost.queries.found_count import FoundCount
 from utmost.queries.histogram import Histogram
 from utmost.queries.mean import Mean
 from utmost.queries.quantile import Quantile
@@ -29,6 +30,9 @@ QUERY_KINDS: dict[str, type[Query]] = {
     Max.kind: Max,
     Top.kind: Top,
 }
+FOUND_KINDS: dict[str, type[Query]] = {  # the same kinds with `by`: cells that are found in the data
+    FoundCount.kind: FoundCount,
+}
 COLUMN_INPUTS = {"number column": NUMBERS, "keys": tuple(KEY_TYPES)}  # the kinds of columns that they take
 
 
@@ -37,7 +41,12 @@ def parse_kind(fields: Fields) -> type[Query]:
     name = fields.text("kind")
     if name not in QUERY_KINDS:
         raise fields.error("kind", f'must be one of {", ".join(QUERY_KINDS)}, got "{_shorten(name)}"')
-    return QUERY_KINDS[name].form(fields)
+    kind = QUERY_KINDS[name]
+    if "by" not in fields.columns():
+        return kind.form(fields)
+    if name not in FOUND_KINDS:
+        raise fields.error("by", f"must be given with kind {' or '.join(FOUND_KINDS)} only, got {name}")
+    return FOUND_KINDS[name]
 
 
 def query_fields() -> dict[str, QueryField]:
@@ -67,7 +76,7 @@ def kinds_of_column(column_kind: ColumnKind) -> tuple[str, ...]:
 def kind_schemas() -> dict[str, Any]:
     """The JSON schemas of the entries of queries in a release, by key; an entry of several kinds fits one of theirs."""
     alternatives: dict[str, list[Any]] = {}
-    for kind in QUERY_KINDS.values():
+    for kind in (*QUERY_KINDS.values(), *FOUND_KINDS.values()):
         for key, schema in kind.schema().items():
             schemas = alternatives.setdefault(key, [])
             schemas += [] if schema in schemas else [schema]

@@ -21,15 +21,17 @@ def describe(budget: Budget, state: BudgetState) -> Report:
     """One budget."""
     numbers = budget_numbers(budget, state)
     delta = (" at δ = ", numbers["delta"]) if budget.delta else ()
+    closed = (("closed", budget.closed),) if budget.closed else ()
     charges = f" in {state.charges} charge{'' if state.charges == 1 else 's'}"
     pairs: tuple[tuple[str, Cell | Paragraph], ...] = (
         ("budget", budget.name),
         ("protects", protection_sentence(budget)),
         (budget.rule.measure, Paragraph(numbers["limit"], *delta, f", {budget.rule.words}")),
-        ("spent", Paragraph(numbers["spent"], charges)),
-        ("left", numbers["left"]),
+        ("spent", Paragraph(numbers["spent"], *_with_delta(budget, numbers, "delta_spent"), charges)),
+        ("left", Paragraph(numbers["left"], *_with_delta(budget, numbers, "delta_left"))),
         ("remembers", "yes, releases of plans with a fingerprint" if budget.remember else "no"),
         ("opened", budget.opened),
+        *closed,
     )
     return Report({"budget": Facts(pairs)}, _document(budget, state), numbers)
 
@@ -41,7 +43,14 @@ def budget_numbers(budget: Budget, state: BudgetState) -> dict[str, Quantity]:
         "delta": amount(budget.delta, Rounding.DOWN),
         "spent": amount(state.spent, Rounding.UP),
         "left": amount(state.left, Rounding.DOWN),
+        "delta_spent": amount(state.delta_spent, Rounding.UP),
+        "delta_left": amount(state.delta_left, Rounding.DOWN),
     }
+
+
+def _with_delta(budget: Budget, numbers: dict[str, Quantity], name: str) -> tuple[Cell, ...]:
+    """An amount of δ, for a budget that has one."""
+    return (", δ ", numbers[name]) if budget.delta else ()
 
 
 def describe_list(entries: Sequence[tuple[Budget, BudgetState]]) -> Report:
@@ -62,34 +71,39 @@ def describe_history(name: str, charges: Sequence[Charge], state: BudgetState) -
     spent, left = amount(state.spent, Rounding.UP), amount(state.left, Rounding.DOWN)
     total = sum((charge.epsilon for charge in charges), Fraction(0))
     is_composed = total != state.spent
+    has_state_delta = state.delta_spent or state.delta_left
+    delta_amounts = (amount(state.delta_spent, Rounding.UP), amount(state.delta_left, Rounding.DOWN))
+    deltas = [(", δ ", delta) if has_state_delta else () for delta in delta_amounts]
     remark = ("; one by one they would cost ", amount(total, Rounding.UP), ", together less") if is_composed else ()
-    header = ("entry", "charged", "plan", "queries", "part", "ε")
+    has_delta = any(charge.delta for charge in charges)
+    header = ("entry", "charged", "by", "source", "plan", "queries", "part", "ε", *(("δ",) if has_delta else ()))
     return Report(
         {
-            "charges": Table(header, tuple(_charge_row(charge) for charge in charges), text_columns=5),
-            "state": Paragraph("spent ", spent, ", left ", left, *remark),
+            "charges": Table(header, tuple(_charge_row(charge, has_delta) for charge in charges), text_columns=7),
+            "state": Paragraph("spent ", spent, *deltas[0], ", left ", left, *deltas[1], *remark),
         },
         {
             "name": name,
             "spent": str(state.spent),
             "left": str(state.left),
+            "delta_spent": str(state.delta_spent),
+            "delta_left": str(state.delta_left),
             "chain": state.chain,
             "charges": [charge_document(charge) for charge in charges],
         },
     )
 
 
-def _charge_row(charge: Charge) -> tuple[Cell, ...]:
+def _charge_row(charge: Charge, has_delta: bool) -> tuple[Cell, ...]:
     queries = ", ".join(cost.query for cost in charge.costs)
     part = "" if charge.part is None else f"{charge.part.column} = {charge.part.value}"
-    return (
-        str(charge.number),
-        charge.charged,
-        charge.plan[:DIGEST_CHARS],
-        queries,
-        part,
-        amount(charge.epsilon, Rounding.UP),
+    origin = (charge.charged_by or "", charge.source or "", charge.plan[:DIGEST_CHARS])
+    amounts = (
+        (amount(charge.epsilon, Rounding.UP), amount(charge.delta, Rounding.UP))
+        if has_delta
+        else (amount(charge.epsilon, Rounding.UP),)
     )
+    return str(charge.number), charge.charged, *origin, queries, part, *amounts
 
 
 def protection_sentence(budget: Budget) -> str:
@@ -115,15 +129,24 @@ def _document(budget: Budget, state: BudgetState) -> dict[str, Any]:
         "opened": budget.opened,
         "spent": str(state.spent),
         "left": str(state.left),
+        "delta_spent": str(state.delta_spent),
+        "delta_left": str(state.delta_left),
         "charges": state.charges,
         "chain": state.chain,
+        "closed": budget.closed or None,
     }
 
 
 def charge_document(charge: Charge) -> dict[str, Any]:
     """A charge: what `utmost budget history --json` lists."""
     costs = [
-        {"query": cost.query, "epsilon": str(cost.epsilon), "law": cost.law, "steps": cost.steps}
+        {
+            "query": cost.query,
+            "epsilon": str(cost.epsilon),
+            "law": cost.law,
+            "steps": cost.steps,
+            "delta": str(cost.delta),
+        }
         for cost in charge.costs
     ]
     return {
@@ -133,6 +156,9 @@ def charge_document(charge: Charge) -> dict[str, Any]:
         "fingerprint": charge.fingerprint,
         "part": None if charge.part is None else _part_document(charge.part),
         "epsilon": str(charge.epsilon),
+        "delta": str(charge.delta),
+        "charged_by": charge.charged_by,
+        "source": charge.source,
         "costs": costs,
         "kept": charge.kept,
         "unit_kind": charge.unit_kind,

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 MAX_SHOWN_CELLS = 24  # of a histogram
 MAX_NAME_CHARS = 60  # of a prior or a loss
 MAX_CHART_CELLS = 100
+FACE_CELLS_HEADER = ("cell", "released", "from", "to")
 CELLS_HEADER = ("cell", "released", "unbiased", "best reading", "from", "to", "loss", "face value")
 
 
@@ -69,7 +70,7 @@ def shown_losses(losses: ExpectedLosses | None) -> ShownLosses | None:
 
 def shown_readings(estimate: Estimate) -> list[ShownReading]:
     """The numbers of every reading of an estimate; a cell has its name."""
-    names = estimate.cells or ("",)
+    names = estimate.cells if estimate.has_cells else ("",)
     return [_shown_reading(name, reading) for name, reading in zip(names, estimate.readings, strict=True)]
 
 
@@ -104,12 +105,12 @@ def describe(estimate: Estimate, *, prior_name: str | None = None, loss_name: st
     facts: list[tuple[str, Cell | Paragraph]] = [*_query_facts(estimate.answer)]
     if estimate.reader is not None:
         facts.append(("reader", reader_sentence(estimate.reader, prior_name, loss_name)))
-    facts += [] if estimate.cells else _single_value_facts(estimate, readings[0])
-    loss_table = _loss_table(None if estimate.cells else readings[0].loss, shown_losses(estimate.before))
+    facts += [] if estimate.has_cells else _single_value_facts(estimate, readings[0])
+    loss_table = _loss_table(None if estimate.has_cells else readings[0].loss, shown_losses(estimate.before))
     claim = f"{estimate.claim[:1].upper()}{estimate.claim[1:]}."
     blocks: dict[str, Block | None] = {
         "facts": Facts(tuple(facts)),
-        **(_cell_blocks(estimate, readings) if estimate.cells else {}),
+        **(_cell_blocks(estimate, readings) if estimate.has_cells else {}),
         **({} if loss_table is None else {"space 1": Paragraph(), "losses": loss_table, "space 2": Paragraph()}),
         "remark": Paragraph(estimate.remark) if estimate.remark else None,
         "claim": Paragraph(claim),
@@ -167,25 +168,26 @@ def _loss_table(given: ShownLosses | None, before: ShownLosses | None) -> Table 
 
 
 def _cell_blocks(estimate: Estimate, readings: Sequence[ShownReading]) -> dict[str, Block | None]:
-    reader, shown = estimate.reader, readings[:MAX_SHOWN_CELLS]
+    rows = tuple(_cell_row(reading) for reading in readings[:MAX_SHOWN_CELLS])
     cut_remark = f"The first {MAX_SHOWN_CELLS} of {len(readings)} cells; --json has them all."
-    if reader is None:
-        table, interval_remark = Table(CELLS_HEADER[:2], tuple((cell.name, cell.value) for cell in shown)), ""
-    else:
-        table = Table(CELLS_HEADER, tuple(_cell_row(reading) for reading in shown))
-        probability = coverage_text(reader.coverage)
-        interval_remark = f"Intervals (from, to) have probability {probability}; losses are given the answer."
+    interval_remark = None
+    if estimate.reader is not None:
+        probability = coverage_text(estimate.reader.coverage)
+        interval_remark = Paragraph(
+            f"Intervals (from, to) have probability {probability}; losses are given the answer."
+        )
     return {
         "space 0": Paragraph(),
-        "cells": table,
-        "interval": Paragraph(interval_remark) if interval_remark else None,
+        "cells": Table(CELLS_HEADER if estimate.reader is not None else FACE_CELLS_HEADER, rows),
+        "interval": interval_remark,
         "cut": Paragraph(cut_remark) if len(readings) > MAX_SHOWN_CELLS else None,
         "total": _total_paragraph(estimate),
     }
 
 
 def _cell_row(reading: ShownReading) -> tuple[Cell, ...]:
-    assert reading.loss is not None
+    if reading.loss is None:
+        return reading.name, reading.value, reading.low or "", reading.high or ""
     numbers = (reading.value, reading.unbiased, reading.estimate, reading.low, reading.high)
     losses = (reading.loss.expected, reading.loss.face_value)
     return (reading.name, *("" if number is None else number for number in (*numbers, *losses)))
@@ -249,7 +251,7 @@ def _document(estimate: Estimate) -> dict[str, Any]:
     entry: dict[str, Any] = {"name": answer.name, "kind": answer.kind, "query_epsilon": str(answer.epsilon)}
     entry["of"] = answer.error.target
     before = _losses_document(estimate.before)
-    if estimate.cells:
+    if estimate.has_cells:
         cells = [
             {"cell": name} | _reading_document(reading)
             for name, reading in zip(estimate.cells, estimate.readings, strict=True)
@@ -358,6 +360,10 @@ def _cell_figure(estimate: Estimate) -> alt.TopLevelMixin:
             f"--plot must be of at most {MAX_CHART_CELLS} cells, got {len(estimate.cells)}",
             "plot",
             "pick one with --cell",
+        )
+    if estimate.reader is None:
+        raise InputError(
+            "--plot must be of an answer with a posterior, and found cells have none", "plot", "leave it out"
         )
     rows = [
         CellData(name, float(r.value), float(r.estimate), (float(r.interval[0]), float(r.interval[1])))

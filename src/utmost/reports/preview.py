@@ -37,6 +37,7 @@ class BudgetOutlook:
     left: Fraction | None = None
     after: Fraction | None = None
     is_free: bool = False
+    delta: Fraction = Fraction(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,8 @@ def _setting_facts(preview: Preview, budget_names: Sequence[str]) -> Facts:
     neighbours = f"for {setting.unit}; neighbours: {setting.neighbours}; number of units: "
     privacy = Paragraph(neighbours, *units_paragraph(setting).parts)
     part = [] if setting.part is None else [("Part", f"only the rows with {setting.part}")]
-    outlook = BudgetOutlook(preview.cost, preview.plan.budget, preview.spent, preview.left, preview.after, preview.free)
+    amounts = (preview.cost, preview.plan.budget, preview.spent, preview.left, preview.after, preview.free)
+    outlook = BudgetOutlook(*amounts, preview.plan.delta)
     similar = similar_name(preview.plan.budget, budget_names)
     advice = preview.open_command if similar is None else f"did you mean '{similar}'?"
     hint = "" if preview.open_command is None else f": {advice}"
@@ -109,20 +111,22 @@ def cost_paragraph(outlook: BudgetOutlook) -> Paragraph:
     >>> cost_paragraph(BudgetOutlook(Fraction(1, 2), "survey")).text
     'ε 0.5; budget survey is not open yet'
     """
-    cost, name = amount(outlook.cost, Rounding.UP), outlook.budget
+    name = outlook.budget
+    delta: tuple[Cell, ...] = (" and δ ", amount(outlook.delta, Rounding.UP)) if outlook.delta else ()
+    cost: tuple[Cell, ...] = (amount(outlook.cost, Rounding.UP), *delta)
     if outlook.spent is None or outlook.left is None:
-        return Paragraph("ε ", cost, f"; budget {name} is not open yet")
+        return Paragraph("ε ", *cost, f"; budget {name} is not open yet")
     spent, left = amount(outlook.spent, Rounding.UP), amount(outlook.left, Rounding.DOWN)
     now: tuple[Cell, ...] = (f"; budget {name}: ε ", spent, " spent, ε ", left, " left")
     if outlook.is_free:
         return Paragraph("nothing: the ledger remembers this release", *now)
     if outlook.after is None:
-        return Paragraph("ε ", cost, *now)
+        return Paragraph("ε ", *cost, *now)
     charge = outlook.left - outlook.after
     taken = (
         () if charge == outlook.cost else (", of which ε ", amount(charge, Rounding.UP), " is taken from the budget")
     )
-    return Paragraph("ε ", cost, *taken, *now, ", ε ", amount(outlook.after, Rounding.DOWN), " after it")
+    return Paragraph("ε ", *cost, *taken, *now, ", ε ", amount(outlook.after, Rounding.DOWN), " after it")
 
 
 def _planned_row(planned_answer: PlannedAnswer) -> tuple[Cell, ...]:
@@ -179,6 +183,7 @@ def _document(preview: Preview) -> dict[str, Any]:
         "part": part_content(setting.part),
         "part_adds_up": preview.part_adds_up,
         "cost": str(preview.cost),
+        **({"delta": str(preview.plan.delta)} if preview.plan.delta else {}),
         "free": preview.free,
         "guesses": dict(preview.guesses),
         "ledger": {"budget": preview.plan.budget, **balances, **_refusal_content(preview)},
@@ -200,6 +205,7 @@ def _planned_document(planned_answer: PlannedAnswer) -> dict[str, Any]:
         **query.resolved_content(),
         "epsilon": str(planned_answer.spec.epsilon),
         **({} if planned_answer.spec.wanted is None else {"wanted": planned_answer.spec.wanted.content()}),
+        **({"delta": str(planned_answer.spec.delta)} if planned_answer.spec.delta else {}),
         "sensitivity": planned_answer.law.sensitivity,
         "mechanism": planned_answer.law.mechanism.content(),
         "optimal": planned_answer.law.optimal,

@@ -67,7 +67,7 @@ def _cells_paragraph(answer: Answer) -> Paragraph | None:
     if not isinstance(answer.value, tuple):
         return None
     parts: list[Cell] = [f"{answer.name}: "]
-    pairs = answer.query.named_values(answer.value)
+    pairs = answer.named_values
     for number, (name, value) in enumerate(pairs[:MAX_SHOWN_CELLS]):
         parts += [f"{'; ' if number else ''}{name}: ", quantity(value)]
     hidden = len(pairs) - MAX_SHOWN_CELLS

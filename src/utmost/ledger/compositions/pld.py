@@ -44,8 +44,13 @@ class PldComposition(Composition):
     name, words = "pld", "privacy-loss distributions"
 
     def spent(self, groups: Iterable[ChargeGroup], budget: Budget) -> Fraction:
-        """The ε of all charges together at the budget's δ, rounded up."""
-        return pld_epsilon(groups, budget.delta)
+        """The ε of all charges together at what their own δ leave of the budget's, rounded up.
+
+        A charge that is (ε, δ)-private is no worse than one that tells everything with probability δ and is ε-private
+        otherwise (Kairouz, Oh and Viswanath 2015), so Σ δ comes off the budget's δ first.
+        """
+        charges = list(groups)
+        return pld_epsilon(charges, budget.delta - self.delta_spent(charges, budget))
 
     def why_part_adds_up(self, part: Part, groups: Sequence[ChargeGroup]) -> str | None:
         """Parts always do."""

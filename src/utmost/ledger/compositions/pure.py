@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -71,18 +71,25 @@ def pure_epsilon(groups: Iterable[ChargeGroup], unit: str, neighbours: str) -> F
     >>> [str(pure_epsilon(groups, unit, to)) for unit, to in (("row", "add-remove"), ("row", "replace"))]
     ['1/10', '1/5']
     """
-    table_epsilon, part_epsilons = Fraction(0), defaultdict[PartedColumn, dict[str, Fraction]](dict)
+    return parallel_sum(groups, unit, neighbours, lambda group: group.epsilon)
+
+
+def parallel_sum(
+    groups: Iterable[ChargeGroup], unit: str, neighbours: str, amount_of: Callable[[ChargeGroup], Fraction]
+) -> Fraction:
+    """Σ of an amount of the charges on the whole table + for each column of a source, over its largest parts."""
+    table_amount, part_amounts = Fraction(0), defaultdict[PartedColumn, dict[str, Fraction]](dict)
     for group in groups:
-        amount, part = group.epsilon * group.times, group.part
+        amount, part = amount_of(group) * group.times, group.part
         if part is None or part.source is None or part.kind is None or unit != ROW:
-            table_epsilon += amount
+            table_amount += amount
         else:
-            epsilons = part_epsilons[part.source, part.table, part.column, part.kind]
+            amounts = part_amounts[part.source, part.table, part.column, part.kind]
             value = _normalise_value(part.value)
-            epsilons[value] = epsilons.get(value, Fraction(0)) + amount
+            amounts[value] = amounts.get(value, Fraction(0)) + amount
     changed_parts = 1 if neighbours == "add-remove" else 2
-    largest_sums = (sum(sorted(epsilons.values())[-changed_parts:]) for epsilons in part_epsilons.values())
-    return table_epsilon + sum(largest_sums, Fraction(0))
+    largest_sums = (sum(sorted(amounts.values())[-changed_parts:]) for amounts in part_amounts.values())
+    return table_amount + sum(largest_sums, Fraction(0))
 
 
 def _normalise_value(value: str) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from utmost.ledger.compositions.approximate import APPROXIMATE
 from utmost.ledger.compositions.pld import PLD
 from utmost.ledger.compositions.pure import PURE
 from utmost.ledger.costs import Composition
 
 COMPOSITIONS: tuple[Composition, ...] = (  # the first is the default
     PURE,
+    APPROXIMATE,
     PLD,
 )
 
@@ -26,6 +28,7 @@ def choices_text() -> str:
     """All compositions by name and in words.
 
     >>> choices_text()
-    'pure (ε adds up) or pld (privacy-loss distributions)'
+    'pure (ε adds up), approximate (ε and δ add up) or pld (privacy-loss distributions)'
     """
-    return " or ".join(f"{composition.name} ({composition.words})" for composition in COMPOSITIONS)
+    *choices, last = [f"{composition.name} ({composition.words})" for composition in COMPOSITIONS]
+    return f"{', '.join(choices)} or {last}"

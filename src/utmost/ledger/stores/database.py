@@ -86,7 +86,7 @@ def damage_error(store: Store) -> LedgerError:
     return LedgerError(f"{store.name} {DAMAGED_MESSAGE}")
 
 
-TABLES_VERSION = 2
+TABLES_VERSION = 3
 ID_BYTES = 16  # of a ledger's random id
 
 TABLES = (  # version 1; a new ledger is upgraded like an old one
@@ -116,42 +116,57 @@ UPGRADE_TO_2 = (
     "ALTER TABLE utmost_charges ADD COLUMN unit_kind TEXT",
     "ALTER TABLE utmost_charges ADD COLUMN entry_hash TEXT",
 )
-VERSION_1_COLUMNS = {  # by name: a table may get its new columns while an older state of it is read
-    "utmost_ledger l": "version",
-    "utmost_budgets b": "id, name, epsilon, delta, composition, unit, neighbours, remember, opened",
-    "utmost_charges c": "id, budget, charged, plan, fingerprint, part_column, part_value",
-}
-COLUMNS_SINCE_2 = {
-    "utmost_ledger l": ("id",),
-    "utmost_budgets b": ("opening_hash", "head_hash"),
-    "utmost_charges c": ("part_kind", "part_table", "part_source", "unit_kind", "entry_hash"),
+UPGRADE_TO_3 = (
+    "ALTER TABLE utmost_budgets ADD COLUMN closed TEXT",
+    "ALTER TABLE utmost_budgets ADD COLUMN closed_by TEXT",
+    "ALTER TABLE utmost_charges ADD COLUMN charged_by TEXT",
+    "ALTER TABLE utmost_charges ADD COLUMN source TEXT",
+    "ALTER TABLE utmost_costs ADD COLUMN delta TEXT",
+)
+# by name and version: a table may get its new columns while an older state of it is read
+COLUMNS_BY_VERSION: dict[str, dict[int, tuple[str, ...]]] = {
+    "utmost_ledger l": {1: ("version",), 2: ("id",)},
+    "utmost_budgets b": {
+        1: ("id", "name", "epsilon", "delta", "composition", "unit", "neighbours", "remember", "opened"),
+        2: ("opening_hash", "head_hash"),
+        3: ("closed", "closed_by"),
+    },
+    "utmost_charges c": {
+        1: ("id", "budget", "charged", "plan", "fingerprint", "part_column", "part_value"),
+        2: ("part_kind", "part_table", "part_source", "unit_kind", "entry_hash"),
+        3: ("charged_by", "source"),
+    },
+    "utmost_costs q": {1: ("charge", "place", "query", "epsilon", "law", "steps"), 3: ("delta",)},
 }
 
 BUDGET_TERMS = "b.name, b.epsilon, b.delta, b.composition, b.unit, b.neighbours, b.remember, b.opened"
 PART_COLUMNS = "c.part_column, c.part_value, c.part_kind, c.part_table, c.part_source"
-SELECT_BUDGET_CHAINS = f"SELECT b.id, b.opening_hash, b.head_hash, {BUDGET_TERMS} FROM utmost_budgets b ORDER BY b.id"
+BUDGET_CHAIN = "b.id, b.opening_hash, b.head_hash, b.closed, b.closed_by"
+SELECT_BUDGET_CHAINS = f"SELECT {BUDGET_CHAIN}, {BUDGET_TERMS} FROM utmost_budgets b ORDER BY b.id"
 SELECT_ENTRIES = f"""SELECT c.id, c.entry_hash, c.charged, c.plan, c.fingerprint, {PART_COLUMNS}, c.unit_kind,
-    q.query, q.epsilon, q.law, q.steps
+    c.charged_by, c.source, q.query, q.epsilon, q.law, q.steps, q.delta
     FROM utmost_charges c LEFT JOIN utmost_costs q ON q.charge = c.id
     WHERE c.budget = ? AND c.id > ? ORDER BY c.id, q.place"""
 COUNT_ORPHANS = """SELECT count(*) FROM utmost_charges c
     WHERE NOT EXISTS (SELECT 1 FROM utmost_budgets b WHERE b.id = c.budget)"""
-SELECT_BUDGET = f"SELECT b.id, b.opening_hash, b.head_hash, {BUDGET_TERMS} FROM utmost_budgets b"
+SELECT_BUDGET = f"SELECT {BUDGET_CHAIN}, {BUDGET_TERMS} FROM utmost_budgets b"
 SELECT_LAST_OPENING = "SELECT b.opening_hash FROM utmost_budgets b ORDER BY b.id DESC LIMIT 1"
 INSERT_BUDGET = """INSERT INTO utmost_budgets (name, epsilon, delta, composition, unit, neighbours, remember, opened,
     opening_hash, head_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+CLOSE_BUDGET = "UPDATE utmost_budgets SET closed = ?, closed_by = ?, head_hash = ? WHERE id = ?"
 UPDATE_HEAD = "UPDATE utmost_budgets SET head_hash = ? WHERE id = ?"
-SELECT_CHARGE_GROUPS = f"""SELECT min(q.query), q.epsilon, q.law, q.steps, {PART_COLUMNS}, count(*)
+SELECT_CHARGE_GROUPS = f"""SELECT min(q.query), q.epsilon, q.law, q.steps, q.delta, {PART_COLUMNS}, count(*)
     FROM utmost_charges c LEFT JOIN utmost_costs q ON q.charge = c.id WHERE c.budget = ?
-    GROUP BY q.epsilon, q.law, q.steps, {PART_COLUMNS}"""
+    GROUP BY q.epsilon, q.law, q.steps, q.delta, {PART_COLUMNS}"""
 COUNT_CHARGES = "SELECT count(*) FROM utmost_charges WHERE budget = ?"
 SELECT_UNIT_KIND = """SELECT c.unit_kind FROM utmost_charges c WHERE c.budget = ? AND c.unit_kind IS NOT NULL
     ORDER BY c.id LIMIT 1"""
 INSERT_CHARGE = """INSERT INTO utmost_charges (budget, entry_hash, charged, plan, fingerprint,
-    part_column, part_value, part_kind, part_table, part_source, unit_kind) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
-INSERT_COST = "INSERT INTO utmost_costs (charge, place, query, epsilon, law, steps) VALUES (?, ?, ?, ?, ?, ?)"
+    part_column, part_value, part_kind, part_table, part_source, unit_kind, charged_by, source)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+INSERT_COST = "INSERT INTO utmost_costs (charge, place, query, epsilon, law, steps, delta) VALUES (?, ?, ?, ?, ?, ?, ?)"
 SELECT_HISTORY = f"""SELECT c.id, c.charged, c.plan, c.fingerprint, {PART_COLUMNS}, c.unit_kind, c.entry_hash, r.id,
-    q.query, q.epsilon, q.law, q.steps
+    c.charged_by, c.source, q.query, q.epsilon, q.law, q.steps, q.delta
     FROM utmost_charges c LEFT JOIN utmost_costs q ON q.charge = c.id LEFT JOIN utmost_releases r ON r.charge = c.id
     WHERE c.budget = ? ORDER BY c.id, q.place"""
 SELECT_CHARGED_BUDGET = """\
@@ -162,19 +177,23 @@ SELECT_RELEASE = """SELECT r.document FROM utmost_charges c JOIN utmost_releases
 INSERT_RELEASE = "INSERT INTO utmost_releases (charge, kept, document) VALUES (?, ?, ?)"
 
 
-class Version1Session:
-    """A transaction that reads tables of version 1 as if they were of version 2: the columns they lack are NULL."""
+class OlderSession:
+    """A transaction that reads tables of an older version as if they were new: the columns they lack are NULL."""
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
+    def __init__(self, session: Session, version: int) -> None:
+        self._session, self._version = session, version
         self.add, self.add_all, self.run = session.add, session.add_all, session.run
 
     def rows(self, statement: str, *values: object) -> list[Row]:
         """All rows that a SELECT finds."""
-        for name, columns in COLUMNS_SINCE_2.items():
+        for name, columns_by_version in COLUMNS_BY_VERSION.items():
             table, alias = name.split()
-            nulls = ", ".join(f"CAST(NULL AS TEXT) AS {column}" for column in columns)
-            statement = statement.replace(name, f"(SELECT {VERSION_1_COLUMNS[name]}, {nulls} FROM {table}) {alias}")
+            columns = ", ".join(
+                column if since <= self._version else f"CAST(NULL AS TEXT) AS {column}"
+                for since, names in columns_by_version.items()
+                for column in names
+            )
+            statement = statement.replace(name, f"(SELECT {columns} FROM {table}) {alias}")
         return self._session.rows(statement, *values)
 
 
@@ -194,17 +213,21 @@ def tables_version(session: Session, store: Store) -> int:
 
 
 def make_tables(session: Session, store: Store) -> bool:
-    """Make the tables where there are none, and add what those of an earlier version lack. Was anything changed."""
+    """Make the tables where there are none, and add what those of an earlier version lack. Do hashes lack yet."""
     if not session.rows(store.exists)[0][0]:
         for statement in TABLES:
             session.run(statement.format(**store.types))
         session.add_all("INSERT INTO utmost_ledger (version) VALUES (?)", [(1,)])
-    if tables_version(session, store) == TABLES_VERSION:
-        return False
-    for statement in UPGRADE_TO_2:
-        session.run(statement)
-    session.run("UPDATE utmost_ledger SET version = ?, id = ?", TABLES_VERSION, _random_id())
-    return True
+    version = tables_version(session, store)
+    if version < 2:
+        for statement in UPGRADE_TO_2:
+            session.run(statement)
+        session.run("UPDATE utmost_ledger SET id = ?", _random_id())
+    if version < TABLES_VERSION:
+        for statement in UPGRADE_TO_3:
+            session.run(statement)
+        session.run("UPDATE utmost_ledger SET version = ?", TABLES_VERSION)
+    return version < 2
 
 
 def _random_id() -> str:

@@ -142,6 +142,11 @@ class Estimate:
     every: Readings | None = None
 
     @property
+    def has_cells(self) -> bool:
+        """Is there one reading for each cell; there are none where no cell was found."""
+        return bool(self.cells) or not self.readings
+
+    @property
     def value(self) -> Value | tuple[Value, ...]:
         """What was released; one for each cell where there are cells."""
         return self._one_or_all(tuple(reading.value for reading in self.readings))
@@ -155,23 +160,23 @@ class Estimate:
     def interval(self) -> tuple[Value, Value] | tuple[tuple[Value, Value] | None, ...] | None:
         """The credible interval; one for each cell where there are cells."""
         intervals = tuple(reading.interval for reading in self.readings)
-        return intervals if self.cells else intervals[0]
+        return intervals if self.has_cells else intervals[0]
 
     @property
     def loss(self) -> ExpectedLosses | tuple[ExpectedLosses | None, ...] | None:
         """The losses given the answer; one for each cell where there are cells."""
         losses = tuple(reading.loss for reading in self.readings)
-        return losses if self.cells else losses[0]
+        return losses if self.has_cells else losses[0]
 
     @property
     def unbiased(self) -> Number | tuple[Number | None, ...] | None:
         """The unbiased reading; one for each cell where there are cells."""
         estimates = tuple(reading.unbiased for reading in self.readings)
-        return estimates if self.cells else estimates[0]
+        return estimates if self.has_cells else estimates[0]
 
     def __repr__(self) -> str:
         """A line for each number: what was released, what it is best read as, and where the truth is believed to be."""
-        names = self.cells or (self.answer.name,)
+        names = self.cells if self.has_cells else (self.answer.name,)
         return "\n".join(
             f"{name}: {_reading_line(reading)}" for name, reading in zip(names, self.readings, strict=True)
         )
@@ -180,7 +185,7 @@ class Estimate:
         return report_html(self, "estimate")
 
     def _one_or_all(self, values: tuple[Value, ...]) -> Value | tuple[Value, ...]:
-        return values if self.cells else values[0]
+        return values if self.has_cells else values[0]
 
 
 def _reading_line(reading: Reading) -> str:

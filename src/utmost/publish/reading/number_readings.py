@@ -418,7 +418,7 @@ def released_numbers(answer: Answer, cell: str | None) -> tuple[list[int], tuple
     if not isinstance(answer.value, tuple):
         _refuse_cell(answer, cell)
         return [mechanism.number(Fraction(answer.value))], ()
-    names, numbers = answer.query.cell_names, [mechanism.number(Fraction(value)) for value in answer.value]
+    names, numbers = answer.cell_names, [mechanism.number(Fraction(value)) for value in answer.value]
     if cell is None:
         return numbers, names
     if cell not in names:

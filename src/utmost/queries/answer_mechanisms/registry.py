@@ -9,6 +9,7 @@ from utmost.queries.answer_mechanisms.choice import ChoiceMechanism, PermuteAndF
 from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
 from utmost.queries.answer_mechanisms.mechanism import AnswerMechanism
 from utmost.queries.answer_mechanisms.ratio import RatioMechanism
+from utmost.queries.answer_mechanisms.selection import SelectionMechanism
 
 if TYPE_CHECKING:
     from utmost.exact.input_text import Fields
@@ -20,6 +21,7 @@ ANSWER_MECHANISMS: dict[str, type[AnswerMechanism]] = {
     PermuteAndFlip.name: PermuteAndFlip,
     RepeatedChoice.name: RepeatedChoice,
     QuantileTree.name: QuantileTree,
+    SelectionMechanism.name: SelectionMechanism,
 }
 
 

@@ -219,7 +219,7 @@ def release_view(release: Release) -> ReleaseView:
 
 
 def _answer_view(answer: Answer) -> AnswerView:
-    names, mechanism = answer.query.cell_names, answer.mechanism
+    names, mechanism = answer.cell_names, answer.mechanism
     return AnswerView(
         name=answer.name,
         kind=answer.kind,

@@ -235,7 +235,8 @@ def complete_form(form: ReadingForm, answer: Answer) -> ReadingForm:
     """The form for an answer: without what its kind has no use for, with a default where a parameter is blank."""
     value = answer.value
     if not answer.mechanism.has_posterior:
-        return ReadingForm(query=form.query, coverage=form.coverage)
+        cell = form.cell if isinstance(value, tuple) else ""
+        return ReadingForm(query=form.query, coverage=form.coverage, cell=cell)
     if not isinstance(value, tuple):
         form = form.model_copy(update={"cell": ""})
     whole_value, step = value if isinstance(value, int) else None, error_step(answer)

@@ -119,7 +119,7 @@ def _entry_fields(release: Release) -> dict[str, Any]:
 
 
 def _answer_view(answer: Answer) -> AnswerView:
-    cells = answer.query.named_values(answer.value)
+    cells = answer.named_values
     return AnswerView(
         name=answer.name,
         kind=answer.kind,
@@ -153,7 +153,7 @@ def _cell_chart(answer: Answer) -> Chart | None:
     half_width = float(answer.error.half_width)
     rows = [
         {"cell": keys, "value": value, "low": value - half_width, "high": value + half_width}
-        for keys, value in answer.query.named_values(answer.value)
+        for keys, value in answer.named_values
     ]
     caption = (
         f"Each of these noisy numbers is within ±{at_most(answer.error.half_width).typeset} of "
