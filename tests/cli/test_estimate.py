@@ -51,7 +51,7 @@ def test_without_a_query_every_answer_is_read(utmost, closed_release):
     assert by_name["age"]["estimate_decimal"] == pytest.approx(47.1663, abs=1e-4)
     assert Fraction(by_name["age"]["estimate"]) == Fraction(18) + Fraction(27533, 944)
     assert by_name["median"]["interval"] is None
-    assert by_name["median"]["rank"] == pytest.approx(146, abs=0.2)
+    assert by_name["median"]["rank"] == pytest.approx(131.9, abs=0.2)
     assert len(by_name["educ"]["cells"]) == 4
     assert by_name["educ"]["total"]["unbiased"] == pytest.approx(1234)  # one cell at each end: their shifts cancel
     assert "problem" not in document["queries"][0]
@@ -68,7 +68,7 @@ def test_the_text_says_reading_losses_and_theorem_within_80_columns(utmost, clos
         "over all answers 9.83055 9.87234 1.00425 ×",
         "not even one made for this reader (GRS12 Thm 3.2)",
         "Every number of rows is taken to be as likely",
-        "fewer than 146 rows lie on the wrong side",
+        "fewer than 131.9 rows lie on the wrong side",
         "Total of all cells 1234, unbiased",
     ):
         assert claim in text

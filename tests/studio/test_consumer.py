@@ -21,7 +21,7 @@ from utmost.errors import InputError
 from utmost.exact import epsilon
 from utmost.mechanisms import geometric
 from utmost.publish import release_file
-from utmost.queries import Count
+from utmost.queries import Count, Quantiles, Top
 from utmost.studio.consumer import forms, results
 from utmost.studio.consumer.forms import ReadingForm
 
@@ -189,6 +189,24 @@ def test_a_quantile_is_read_at_face_value_and_the_page_says_why(release_studio):
     page = release_studio.get(f"/consumer/releases/{SURVEY}?query=median").text
     assert "there is no posterior" in page
     assert 'name="prior"' not in page
+
+
+def test_several_quantiles_and_the_largest_cells_are_shown_at_face_value(release_studio):
+    shares = (Fraction(1, 4), Fraction(1, 2))
+    several = Quantiles("age", example_releases.AGES, shares, None)
+    ages = (several.grid.value(10), several.grid.value(27))
+    top = Top({"educ": (1, 2, 3, 4)}, 2)
+    answers = [
+        example_releases.answer(several, "0.1", example_releases.CLOSED, "ages", value=ages, positions=[10, 27]),
+        example_releases.answer(top, "0.1", example_releases.CLOSED, "most", value=((3,), (1,))),
+    ]
+    example_releases.write_release(release_studio.settings.releases / "choices.release.json", answers)
+    for query, cells in (("ages", ["1/4", "1/2"]), ("most", ["3", "1"])):
+        reading = get_reading(release_studio, "choices.release.json", query=query)
+        assert [cell["cell"] for cell in reading["readings"]] == cells
+        page = release_studio.get(f"/consumer/releases/choices.release.json?query={query}")
+        assert page.status_code == 200
+        assert "there is no posterior" in page.text
 
 
 def test_a_release_without_a_public_end_asks_for_one_beside_its_field(release_studio):

@@ -328,14 +328,14 @@ def figure(estimate: Estimate) -> alt.TopLevelMixin:
     from utmost.charts.curves import reading_chart
     from utmost.publish.estimate import chart_data
 
-    if len(estimate.readings) > 1:
-        return _cell_figure(estimate)
     if estimate.reader is None:
         raise InputError(
             f"--plot must be of an answer with a posterior, and a {estimate.answer.kind} has none",
             "plot",
             "leave it out",
         )
+    if len(estimate.readings) > 1:
+        return _cell_figure(estimate)
     (reading,) = shown_readings(estimate)
     name = f"{estimate.answer.name}, cell {estimate.cells[0]}" if estimate.cells else estimate.answer.name
     labels = f"released {reading.value.typeset}", f"read as {reading.estimate.typeset}"
