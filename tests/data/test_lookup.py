@@ -7,9 +7,12 @@ from typing import Any
 
 import pytest
 
+from spark import quiet
 from utmost.data import Partition, Selection, Source, open_table
 from utmost.data.lookup import Lookup
 from utmost.errors import InputError
+
+pytestmark = quiet
 
 FLIGHTS = "dest,n,day\nIAH,1,2013-01-01\niah,2,2013-01-02\n,3,\nXXX,1,2013-01-01\nO'H,,2013-01-02\n"
 KINDS = {"dest": "text", "n": "integer", "day": "date"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from fractions import Fraction
 from pathlib import Path
@@ -110,3 +111,25 @@ def test_a_derived_column_that_names_persons_is_refused_before_the_charge(folder
     text = PLAN.replace("[derive]", '[unit]\ncolumn = "decade"\nrows = 1\n[derive]')
     with pytest.raises(InputError, match="unit must be by a column of the table itself"):
         execute.release(parse_plan(text, folder))
+
+
+def test_a_lookup_is_in_the_plan_the_digest_and_the_release(folder: Path) -> None:
+    regions = folder / "regions.csv"
+    regions.write_text("code,country\nn,1\nS,2\n")
+    lookup = '[[lookup]]\nlocation = "regions.csv"\non = { region = "code" }\ntake = { country = "land" }\n[[query]]'
+    plan = parse_plan(
+        PLAN.replace("[[query]]", lookup).replace("{ decade = [0, 10, 20] }", "{ land = [1, 2] }"), folder
+    )
+    assert parse_plan(write_plan(plan), folder) == plan
+    digest, release = plan_digest(plan), execute.release(plan)
+    assert release_content(release)["source"]["lookups"] == [
+        {
+            "name": "regions.csv",
+            "on": {"region": "code"},
+            "take": {"country": "land"},
+            "fingerprint": hashlib.sha256(regions.read_bytes()).hexdigest(),
+        }
+    ]
+    assert parse_release(json.dumps(release_content(release))) == release
+    regions.write_text("code,country\nn,1\nS,3\n")
+    assert plan_digest(plan) != digest

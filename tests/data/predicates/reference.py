@@ -167,7 +167,7 @@ def _bound_double(number: Number) -> float | None:
 
 
 SCALES = {"price": 2, "ratio": 20, "share": 6}  # digits behind the point in the columns of decimals
-INT64 = range(-(2**63), 2**63)
+INT64_SIZE = 2**63
 
 
 def _call(node: t.Call, arguments: list[Any], types: Mapping[str, str]) -> Any:
@@ -206,7 +206,7 @@ def _divide(node: t.Call, number: Number, divisor: Fraction, types: Mapping[str,
         return Number("exact", Fraction(floor)) if node.name == "div" else Number("double", floor * float(divisor))
     scale = max(static_scale(node.arguments[0], types), _scale(Number("constant", divisor)))
     unit = Fraction(1, 10**scale)
-    if number.value / unit not in INT64:
+    if not -INT64_SIZE <= number.value / unit < INT64_SIZE:
         return None
     floor = Fraction(math.floor(number.value / divisor))
     return Number("exact", floor) if node.name == "div" else Number("exact", floor * divisor, scale)
