@@ -3,7 +3,7 @@
 Let π(0) = 0, π(n+1) = min(e^ε·π(n) + δ, 1 − e^−ε·(1 − π(n) − δ), 1). No (ε, δ)-private mechanism that never tells a
 cell of 0 units tells a cell of n units with a higher probability than π(n), for any n, where neighbours differ by one
 unit: the three terms are what the two inequalities of privacy and probability itself allow one step further, and the
-right side rises with π(n) (Desfontaines, Voss, Gipson, Mandayam, arXiv:2006.03684, Thm 2).
+right side rises with π(n) (Desfontaines, Voss, Gipson, Mandayam, arXiv:2006.03684).
 
 **The count comes for free.** Draw N with Pr[N ≤ n] = π(n), and let y = count + τ − N with a public τ. The cell is told,
 with y, where y ≥ τ, which is N ≤ count: with probability π(count).

@@ -51,11 +51,11 @@ BITS = 512  # of balls around factors of δ
 MAX_STEP_EXPONENT = 600  # kε′, beyond which δ′ would be no number that a ledger holds
 SELECTION_CLAIM = (
     "optimal selection: no (epsilon, delta)-private mechanism tells a cell of any number of units with a higher "
-    "probability (Desfontaines et al., arXiv:2006.03684, Thm 2), and the noisy count comes at no further cost"
+    "probability (Desfontaines et al., arXiv:2006.03684), and the noisy count comes at no further cost"
 )
 SPLIT_SELECTION_CLAIM = (
     "none claimed: among mechanisms that protect each unit of each cell with its share of epsilon and delta the "
-    "selection is the best there is (arXiv:2006.03684, Thm 2); nothing is claimed among all others"
+    "selection is the best there is (arXiv:2006.03684); nothing is claimed among all others"
 )
 
 
