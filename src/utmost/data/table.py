@@ -7,12 +7,15 @@ more than what one unit's kept rows can give when that unit changes, on every en
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from utmost.data import cells, contribution_bounds, grid, predicates
+from utmost.data.cells import Grouping
 from utmost.data.engines import Connection
 from utmost.data.engines.csv_types import count_unreadable
 from utmost.data.engines.schema import ColumnKind, column_kind
@@ -25,14 +28,19 @@ from utmost.noise.entropy import EntropySource
 PERSON_KINDS = (ColumnKind.INTEGER, ColumnKind.TEXT, ColumnKind.TRUTH, ColumnKind.DATE)
 NUMBERS = (ColumnKind.INTEGER, ColumnKind.NUMBER)
 SUM_TYPE = "decimal(28, 0)"  # of a position that is summed: engines sum it in 38 digits
+MAX_SQUARED_STEPS = 10**6  # of a grid whose positions are squared: a sum of squares is below 10^12·2^63 < 10^31
 
 
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """How many rows were kept, and the sum of their positions on the grid, each from 0 to N."""
+    """How many rows were kept, and the sum of their positions on the grid, each from 0 to N.
+
+    `squares` is the sum of the squares of the positions; None where it was not asked for.
+    """
 
     rows: int
     positions: int
+    squares: int | None = None
 
 
 class Table:
@@ -127,24 +135,37 @@ class Table:
             return self._fetch_number(rows.count())
         return self._connection.numbers(contribution_bounds.count_kept(self._select_values(rows, unit, {}), unit))[0]
 
-    def cell_counts(self, selection: Selection, keys: Mapping[str, Sequence[Key]]) -> list[int]:
-        """How many kept rows are in each cell, in the order of `cells.cells(keys)`."""
-        rows = self._matching_rows(selection)
-        for column, column_keys in keys.items():
-            self.check_keys(column, column_keys)
-        rows = rows.filter([cells.is_among(self._readable_column(rows, column), keys[column]) for column in keys])
-        values = {f"v{index}": self._readable_column(rows, column) for index, column in enumerate(keys)}
-        kept_rows = self._keep_rows(self._select_values(rows, selection.unit, values), list(values), selection.unit)
-        groups = kept_rows.group_by(list(values)).aggregate(size=kept_rows.count())
-        return cells.cell_counts(self._connection.rows(groups), cells.cells(keys))
+    def cell_counts(self, selection: Selection, keys: Mapping[str, Sequence[Key]], other: bool = False) -> list[int]:
+        """How many kept rows are in each cell, in the order of the cells of a `Grouping` with these keys."""
+        grouping = Grouping({column: tuple(column_keys) for column, column_keys in keys.items()}, other)
+        kept_rows, names = self._kept_cells(selection, grouping, {})
+        groups = kept_rows.group_by(names).aggregate(size=kept_rows.count())
+        by_cell = cells.rows_by_cell(self._connection.rows(groups), grouping)
+        return [int(by_cell[cell][0][0]) if cell in by_cell else 0 for cell in grouping.cells]
 
     def moments(self, selection: Selection, values: GridColumn) -> Moments:
         """How many rows are kept, and the sum of their positions."""
         kept_rows = self._kept_positions(selection, values)
-        rows, total = self._connection.numbers(
-            kept_rows.aggregate(rows=kept_rows.count(), total=kept_rows["v0"].cast(SUM_TYPE).sum())
-        )
-        return Moments(rows, total)
+        return Moments(*self._connection.numbers(kept_rows.aggregate(**_sums(kept_rows, "v0"))))
+
+    def square_moments(self, selection: Selection, values: GridColumn) -> Moments:
+        """The same with the sum of the squares of the positions, on a grid of at most MAX_SQUARED_STEPS steps."""
+        kept_rows = self._kept_positions(selection, values)
+        return Moments(*self._connection.numbers(kept_rows.aggregate(**_square_sums(kept_rows, "v0"))))
+
+    def cell_moments(self, selection: Selection, grouping: Grouping, values: GridColumn) -> list[Moments]:
+        """The moments of the kept rows of each cell."""
+        kept_rows, names = self._kept_cells(selection, grouping, {"x": values})
+        return self._cell_moments(kept_rows.group_by(names).aggregate(**_sums(kept_rows, "x")), grouping, 2)
+
+    def cell_square_moments(self, selection: Selection, grouping: Grouping, values: GridColumn) -> list[Moments]:
+        """The same with the sums of the squares of the positions."""
+        kept_rows, names = self._kept_cells(selection, grouping, {"x": values})
+        return self._cell_moments(kept_rows.group_by(names).aggregate(**_square_sums(kept_rows, "x")), grouping, 3)
+
+    def _cell_moments(self, sums: Any, grouping: Grouping, length: int) -> list[Moments]:
+        by_cell, no_rows = cells.rows_by_cell(self._connection.rows(sums), grouping), [(0,) * length]
+        return [Moments(*(int(number) for number in by_cell.get(cell, no_rows)[0])) for cell in grouping.cells]
 
     def position_counts(self, selection: Selection, values: GridColumn) -> list[int]:
         """How many kept rows are at each position 0 … N."""
@@ -152,17 +173,52 @@ class Table:
         rows = self._connection.rows(kept_rows.group_by("v0").aggregate(size=kept_rows.count()))
         return cells.cell_counts(rows, ((position,) for position in range(values.grid.size + 1)))
 
+    def cell_position_counts(self, selection: Selection, grouping: Grouping, values: GridColumn) -> list[list[int]]:
+        """The same of the kept rows of each cell."""
+        kept_rows, names = self._kept_cells(selection, grouping, {"x": values})
+        sizes = kept_rows.group_by([*names, "x"]).aggregate(size=kept_rows.count())
+        by_cell = cells.rows_by_cell(self._connection.rows(sizes), grouping)
+        positions = [(position,) for position in range(values.grid.size + 1)]
+        return [cells.cell_counts(by_cell.get(cell, []), positions) for cell in grouping.cells]
+
+    def _kept_cells(
+        self, selection: Selection, grouping: Grouping, values: Mapping[str, GridColumn]
+    ) -> tuple[Any, list[str]]:
+        """One row for each kept row, with the names of its cell and a position for each of `values`; and those names.
+
+        Whether a row is in a cell depends on the row alone, so at most k rows of a person are in all cells together.
+        """
+        rows = self._matching_rows(selection)
+        for column, column_keys in grouping.keys.items():
+            self.check_keys(column, column_keys)
+        columns = {column: self._readable_column(rows, column) for column in grouping.keys}
+        listed = [cells.is_among(columns[column], keys) for column, keys in grouping.keys.items()]
+        if grouping.other:
+            names = cells.cell_values(grouping.keys, columns, functools.reduce(operator.and_, listed))
+        else:
+            rows = rows.filter(listed)
+            columns = {column: self._readable_column(rows, column) for column in grouping.keys}
+            names = cells.cell_values(grouping.keys, columns, None)
+        positions = {name: self._position(rows, values[name], selection.unit) for name in values}
+        selected = self._select_values(rows, selection.unit, {**names, **positions})
+        selected = selected.filter([selected[name].notnull() for name in positions]) if positions else selected
+        return self._keep_rows(selected, [*names, *positions], selection.unit), list(names)
+
     def _kept_positions(self, selection: Selection, values: GridColumn) -> Any:
         """One row with a position `v0` for each kept row."""
-        if selection.unit.groups is not None:
-            requirement = "unit must bound rows where numbers are added up or ranked, got groups"
-            raise InputError(requirement, "unit", "give rows = k")
         rows = self._matching_rows(selection)
-        self.check_numbers(values)
-        column = self._readable_column(rows, values.column)
-        position = grid.grid_position(column, values.grid, values.nulls, self._connection.engine)
+        position = self._position(rows, values, selection.unit)
         positions = self._select_values(rows, selection.unit, {"v0": position})
         return self._keep_rows(positions.filter(positions["v0"].notnull()), ["v0"], selection.unit)
+
+    def _position(self, rows: Any, values: GridColumn, unit: PrivacyUnit) -> Any:
+        """The position of each row's number on the grid; NULL where the row is to be left out."""
+        if unit.groups is not None:
+            requirement = "unit must bound rows where numbers are added up or ranked, got groups"
+            raise InputError(requirement, "unit", "give rows = k")
+        self.check_numbers(values)
+        column = self._readable_column(rows, values.column)
+        return grid.grid_position(column, values.grid, values.nulls, self._connection.engine)
 
     def _matching_rows(self, selection: Selection) -> Any:
         """The rows of the part that satisfy `where`."""
@@ -222,3 +278,14 @@ class Table:
                     "unit.column",
                     "name people by such a column",
                 )
+
+
+def _sums(rows: Any, position: str) -> dict[str, Any]:
+    """The number of rows and the sum of positions, as ibis aggregates them."""
+    return {"rows": rows.count(), "total": rows[position].cast(SUM_TYPE).sum()}
+
+
+def _square_sums(rows: Any, position: str) -> dict[str, Any]:
+    """The same with the sum of squares."""
+    place = rows[position].cast("int64")
+    return _sums(rows, position) | {"squares": (place * place).cast(SUM_TYPE).sum()}

@@ -23,7 +23,7 @@ from utmost.exact import decimal, integer, rational
 from utmost.publish.reading import number_readings, prior_points
 from utmost.publish.reading.estimates import Belief, Estimate, ExpectedLosses, Floats, Reader, Reading
 from utmost.publish.reading.number_readings import PriorShape, answer_reading, on_lattice
-from utmost.publish.reading.prior_points import AxisRequest
+from utmost.publish.reading.prior_points import AxisRequest, PointChoice
 from utmost.publish.release_model import Answer
 
 __all__ = [
@@ -57,7 +57,7 @@ def estimate(
     `at_least` and `at_most` bound the values that the reader holds possible, in the value's unit; they are needed where
     the release has no public end. `grid` is how many points between them carry the prior; by default every value there
     is, up to 10⁷ for a count and 10⁶ otherwise, else those that matter (`reading.point_selection`). `cell` picks one of
-    a histogram.
+    several.
     """
     axis_request = AxisRequest(
         _parse_bound(at_least, "at-least"),
@@ -87,14 +87,15 @@ def make_reader(
     explicit_prior = prior_points.listed_prior(prior)
     weight_count = None if explicit_prior is None else explicit_prior.size
     shape = PriorShape(axis_request, weight_count, prior == "uniform")
-    points = answer_reading(answer).select_points(answer, cell, shape)
-    return Reader(
-        points.axis,
-        prior_points.prior_on(points.axis, prior, explicit_prior),
-        value_loss.stretch(points.axis.step),
-        coverage_share,
-        points.is_partial,
-    )
+
+    def reader_of(points: PointChoice) -> Reader:
+        point_prior = prior_points.prior_on(points.axis, prior, explicit_prior)
+        cells = tuple(reader_of(cell_points) for cell_points in points.cells)
+        return Reader(
+            points.axis, point_prior, value_loss.stretch(points.axis.step), coverage_share, points.is_partial, cells
+        )
+
+    return reader_of(answer_reading(answer).select_points(answer, cell, shape))
 
 
 def read_answer(
@@ -109,16 +110,17 @@ def read_answer(
     Losses over all answers that need a search are left out where it takes more than `effort` multiplications.
     """
     if reader is None:
-        return _read_at_face_value(answer, _parse_coverage(coverage))
+        return _read_at_face_value(answer, _parse_coverage(coverage), cell)
     return answer_reading(answer).read(answer, reader, cell, effort)
 
 
-def _read_at_face_value(answer: Answer, coverage: float) -> Estimate:
-    """An answer whose law does not depend on the truth alone: its value, and what its kind says of that."""
-    assert not isinstance(answer.value, tuple)
+def _read_at_face_value(answer: Answer, coverage: float, cell: str | None) -> Estimate:
+    """An answer whose law does not depend on the truth alone: its values, and what its kind says of them."""
+    indexes, names = number_readings.selected_cells(answer, cell)
+    values = answer.value if isinstance(answer.value, tuple) else (answer.value,)
     face_value = answer.query.face_value(answer.mechanism, coverage)
-    readings = (Reading(answer.value, answer.value),)
-    return Estimate(answer, None, readings, None, answer.optimal, face_value.remark, rank=face_value.rank)
+    readings = tuple(Reading(values[index], values[index]) for index in indexes)
+    return Estimate(answer, None, readings, None, answer.optimal, face_value.remark, names, rank=face_value.rank)
 
 
 def check_answer(answer: Answer) -> None:
@@ -142,7 +144,7 @@ def belief_curves(estimate: Estimate, cell_index: int = 0) -> Belief:
     """Prior, likelihood and posterior over the points of the axis, for the reading of the cell at this index."""
     if estimate.reader is None:
         raise InputError(f"a {estimate.answer.kind} has no posterior: its law depends on all the rows")
-    reader = estimate.reader
+    reader = estimate.reader.of_cell(cell_index)
     logs = answer_reading(estimate.answer).log_likelihood(estimate, reader, cell_index)
     likelihood = np.exp(logs - logs.max())
     return Belief(reader.axis, np.exp(reader.prior.logs()), likelihood / likelihood.sum(), reader.after(logs))

@@ -177,7 +177,7 @@ def _parse_query(fields: Fields) -> QuerySpec:
     kind = registry.parse_kind(query_fields)
     epsilon = parse_epsilon(query_fields)
     with name_query_in_errors(name):
-        query = kind.parse(query_fields)
+        query = registry.parse_query(kind, query_fields)
     query_fields.finish()
     return QuerySpec(name, epsilon, query)
 

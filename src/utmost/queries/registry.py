@@ -8,6 +8,7 @@ from utmost.data.cells import KEY_TYPES
 from utmost.data.engines.schema import ColumnKind
 from utmost.data.table import NUMBERS
 from utmost.queries.count import Count
+from utmost.queries.grouped import GroupedQuery, group_content, group_query, grouping_schemas
 from utmost.queries.histogram import Histogram
 from utmost.queries.mean import Mean
 from utmost.queries.quantile import Quantile
@@ -33,6 +34,16 @@ def parse_kind(fields: Fields) -> type[Query]:
     if name not in QUERY_KINDS:
         raise fields.error("kind", f'must be one of {", ".join(QUERY_KINDS)}, got "{_shorten(name)}"')
     return QUERY_KINDS[name]
+
+
+def parse_query(kind: type[Query], fields: Fields) -> Query:
+    """The query of this kind in a table of a plan, in each cell where the table has keys."""
+    return group_query(kind.parse(fields), fields)
+
+
+def parse_query_content(kind: type[Query], fields: Fields) -> Query:
+    """The same in a table of a release file."""
+    return group_content(kind.parse_content(fields), fields)
 
 
 def query_fields() -> dict[str, QueryField]:
@@ -63,7 +74,8 @@ def kind_schemas() -> dict[str, Any]:
     """The JSON schemas of the entries of queries in a release, by key; an entry of several kinds fits one of theirs."""
     alternatives: dict[str, list[Any]] = {}
     for kind in QUERY_KINDS.values():
-        for key, schema in kind.schema().items():
+        entries = [*kind.schema().items(), *(grouping_schemas(kind).items() if kind.takes_keys else ())]
+        for key, schema in entries:
             schemas = alternatives.setdefault(key, [])
             schemas += [] if schema in schemas else [schema]
     return {key: schemas[0] if len(schemas) == 1 else {"anyOf": schemas} for key, schemas in alternatives.items()}
@@ -73,11 +85,12 @@ def documented_keys(kind: type[Query]) -> str:
     """The keys of a kind beside name, kind and epsilon, as docs/plan.md lists them.
 
     >>> documented_keys(Sum)
-    '`column`, `low`, `high`, `step` or `extra_loss`, `nulls`, `where`'
+    '`column`, `low`, `high`, `step` or `extra_loss`, `nulls`, `keys`, `other`, `where`'
     """
     alternatives = {field.instead_of: f" or `{field.name}`" for field in kind.fields}
     keys = [f"`{field.name}`{alternatives.get(field.name, '')}" for field in kind.fields if field.instead_of is None]
-    return ", ".join([*keys, "`where`"])
+    groups = ["`keys`", "`other`"] if kind.takes_keys else ["`other`"] if issubclass(kind, GroupedQuery) else []
+    return ", ".join([*keys, *groups, "`where`"])
 
 
 def _shorten(text: str) -> str:

@@ -126,6 +126,9 @@ def _query_facts(answer: Answer) -> list[tuple[str, str]]:
 def reader_sentence(reader: Reader, prior_name: str | None = None, loss_name: str | None = None) -> Paragraph:
     """The prior with its values, and the loss."""
     axis = reader.axis
+    if reader.cells:
+        points = f"prior {prior_name or _shorten(reader.prior.name)} on the values of each cell"
+        return Paragraph(f"{points}; loss {_shorten(loss_name or reader.loss.name)}")
     near_remark = ", those near the answer" if reader.is_partial else ""
     return Paragraph(
         f"prior {prior_name or _shorten(reader.prior.name)} on ",
@@ -167,24 +170,26 @@ def _loss_table(given: ShownLosses | None, before: ShownLosses | None) -> Table 
 
 
 def _cell_blocks(estimate: Estimate, readings: Sequence[ShownReading]) -> dict[str, Block | None]:
-    assert estimate.reader is not None
-    rows = tuple(_cell_row(reading) for reading in readings[:MAX_SHOWN_CELLS])
-    probability = coverage_text(estimate.reader.coverage)
-    interval_remark = f"Intervals (from, to) have probability {probability}; losses are given the answer."
+    reader = estimate.reader
+    header = CELLS_HEADER if reader is not None else CELLS_HEADER[:2]
+    rows = tuple(_cell_row(reading)[: len(header)] for reading in readings[:MAX_SHOWN_CELLS])
+    interval_remark = ""
+    if reader is not None:
+        probability = coverage_text(reader.coverage)
+        interval_remark = f"Intervals (from, to) have probability {probability}; losses are given the answer."
     cut_remark = f"The first {MAX_SHOWN_CELLS} of {len(readings)} cells; --json has them all."
     return {
         "space 0": Paragraph(),
-        "cells": Table(CELLS_HEADER, rows),
-        "interval": Paragraph(interval_remark),
+        "cells": Table(header, rows),
+        "interval": Paragraph(interval_remark) if interval_remark else None,
         "cut": Paragraph(cut_remark) if len(readings) > MAX_SHOWN_CELLS else None,
         "total": _total_paragraph(estimate),
     }
 
 
 def _cell_row(reading: ShownReading) -> tuple[Cell, ...]:
-    assert reading.loss is not None
     numbers = (reading.value, reading.unbiased, reading.estimate, reading.low, reading.high)
-    losses = (reading.loss.expected, reading.loss.face_value)
+    losses = () if reading.loss is None else (reading.loss.expected, reading.loss.face_value)
     return (reading.name, *("" if number is None else number for number in (*numbers, *losses)))
 
 
@@ -306,7 +311,8 @@ def _total_document(estimate: Estimate) -> dict[str, Any] | None:
     if estimate.total is None:
         return None
     value, error = estimate.total
-    return {"unbiased": _unbiased_document(value, True), "standard_error_at_most": _json_value(error)}
+    is_integer = all(isinstance(reading.value, int) for reading in estimate.readings)
+    return {"unbiased": _unbiased_document(value, is_integer), "standard_error_at_most": _json_value(error)}
 
 
 def figure(estimate: Estimate) -> alt.TopLevelMixin:
@@ -314,14 +320,14 @@ def figure(estimate: Estimate) -> alt.TopLevelMixin:
     from utmost.charts.curves import reading_chart
     from utmost.publish.estimate import chart_data
 
-    if len(estimate.readings) > 1:
-        return _cell_figure(estimate)
     if estimate.reader is None:
         raise InputError(
             f"--plot must be of an answer with a posterior, and a {estimate.answer.kind} has none",
             "plot",
             "leave it out",
         )
+    if len(estimate.readings) > 1:
+        return _cell_figure(estimate)
     (reading,) = shown_readings(estimate)
     name = f"{estimate.answer.name}, cell {estimate.cells[0]}" if estimate.cells else estimate.answer.name
     labels = f"released {reading.value.typeset}", f"read as {reading.estimate.typeset}"
@@ -355,4 +361,5 @@ def _cell_figure(estimate: Estimate) -> alt.TopLevelMixin:
     caption = "Stroke: released. Dot: best reading. " + _figure_caption(estimate).replace(
         "The bar at the foot holds", "A bar holds"
     )
-    return cell_chart(rows, f"{estimate.answer.name}: what was released and how it is best read", caption, x="count")
+    x = "count" if estimate.answer.query.counts_rows else estimate.answer.kind
+    return cell_chart(rows, f"{estimate.answer.name}: what was released and how it is best read", caption, x=x)
