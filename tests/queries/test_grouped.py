@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -24,7 +25,7 @@ from utmost.errors import InputError
 from utmost.publish import release_file
 from utmost.publish.plan_writer import write_plan
 from utmost.publish.plans import parse_plan, plan_digest
-from utmost.queries import Count, GroupedQuery, Histogram, Mean, Quantile, Query, Sum
+from utmost.queries import Count, Distinct, GroupedQuery, Histogram, Mean, Quantile, Query, Sum, Variance
 from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
 from utmost.queries.answer_mechanisms.ratio import RatioMechanism
 from utmost.queries.privacy_setting import PrivacySetting
@@ -50,6 +51,11 @@ class CellTable:
     def cell_moments(self, selection: Selection, grouping: Grouping, values: GridColumn) -> list[Moments]:
         cells = [self.positions(cell) for cell in range(grouping.size)]
         return [Moments(len(cell), sum(cell), sum(place * place for place in cell)) for cell in cells]
+
+    cell_square_moments = cell_moments
+
+    def cell_distinct_counts(self, selection: Selection, grouping: Grouping, column: str, domain: Any) -> list[int]:
+        return [len(set(self.positions(cell))) for cell in range(grouping.size)]
 
     def cell_position_counts(self, selection: Selection, grouping: Grouping, values: GridColumn) -> list[list[int]]:
         places = range(values.grid.size + 1)
@@ -118,6 +124,27 @@ def test_totals_and_rows_of_means_in_cells_cost_exactly_epsilon_together(setting
 
 
 @pytest.mark.parametrize("setting", settings(), ids=str)
+@pytest.mark.parametrize("grid", [GRIDS[1], Grid(Fraction(0), Fraction(4), Fraction(1))], ids=str)
+def test_the_three_numbers_of_variances_in_cells_cost_exactly_epsilon_together(
+    setting: PrivacySetting, grid: Grid
+) -> None:
+    query = GroupedQuery(Variance("x", grid, Fraction(grid.low)), CELLS)
+    mechanism = query.select_mechanism(HALF, setting).mechanism
+    rates = [mechanism.total.epsilon, mechanism.squares.epsilon, mechanism.rows.epsilon]
+    pairs = neighbouring_answers(query, setting, grid.size + 1)
+    moves = {tuple(sum(moved[place::3]) for place in range(3)) for moved in movements(pairs)}
+    costs = (sum(move * rate for move, rate in zip(moved, rates, strict=True)) for moved in moves)
+    assert max(costs) == HALF == query.actual_epsilon(mechanism, setting)
+
+
+@pytest.mark.parametrize("setting", settings(), ids=str)
+def test_numbers_of_different_values_in_cells_move_exactly_by_their_sensitivity(setting: PrivacySetting) -> None:
+    query = GroupedQuery(Distinct("x"), CELLS)
+    pairs = neighbouring_answers(query, setting, 3)
+    assert max(sum(moved) for moved in movements(pairs)) == query.select_mechanism(HALF, setting).sensitivity
+
+
+@pytest.mark.parametrize("setting", settings(), ids=str)
 @pytest.mark.parametrize("share", ["0", "1/2", "1/3", "1"])
 def test_losses_of_quantiles_in_cells_move_together_exactly_by_their_sensitivity(
     setting: PrivacySetting, share: str
@@ -135,6 +162,7 @@ def test_losses_of_quantiles_in_cells_move_together_exactly_by_their_sensitivity
 @pytest.mark.parametrize("setting", settings(), ids=str)
 def test_the_epsilon_of_all_cells_together_is_the_one_asked_for(setting: PrivacySetting) -> None:
     inner: list[Query] = [Count(), Sum("x", GRIDS[1], None), Mean("x", GRIDS[1], None)]
+    inner += [Variance("x", GRIDS[1], None), Distinct("x")]
     for query in [*inner, Quantile("x", GRIDS[0], Fraction(1, 3), None)]:
         grouped = GroupedQuery(query, CELLS)
         selection = grouped.select_mechanism(Fraction(7, 5), setting)
@@ -167,6 +195,8 @@ QUERIES = {
     "sum": 'column = "age"\nlow = 0\nhigh = 60\nstep = "1/2"\nnulls = "drop"\n',
     "mean": 'column = "age"\nlow = 0\nhigh = 60\nstep = 1\nnulls = "drop"\n',
     "quantile": 'column = "age"\nlow = 0\nhigh = 60\nstep = 1\nnulls = "drop"\nprobability = "1/2"\n',
+    "variance": 'column = "age"\nlow = 0\nhigh = 60\nstep = 1\nnulls = "drop"\n',
+    "distinct": 'column = "age"\n',
 }
 TABLE = "age,region,group\n" + "".join(f"{20 + k % 30},{('n', 's', 'w', '')[k % 4]},{k % 3}\n" for k in range(1200))
 
@@ -204,6 +234,8 @@ def test_every_kind_is_released_in_cells_and_read_back_equal(folder: Path) -> No
         assert close(numbers["sum"], sum(cell_ages), 400)
         assert close(numbers["mean"], sum(cell_ages) / len(cell_ages), 3)
         assert close(numbers["quantile"], sorted(cell_ages)[len(cell_ages) // 2], 4)
+        assert close(numbers["variance"], statistics.pvariance(cell_ages), 30)
+        assert close(numbers["distinct"], len(set(cell_ages)), 6)
     assert [parts["rows"] > 0 for parts in document["queries"][2]["parts"]] == [True] * 3
     assert len(document["queries"][3]["position"]) == 3
 
@@ -220,7 +252,7 @@ def test_estimates_of_all_cells_and_of_one(folder: Path, capsys: pytest.CaptureF
     options = ["--at-least", "0", "--at-most", "100000", "--json"]
     assert run(["estimate", str(folder / "out.json"), *options]) == 0
     entries = json.loads(capsys.readouterr().out)["queries"]
-    assert [[cell["cell"] for cell in entry["cells"]] for entry in entries] == [["n", "s", "other"]] * 4
+    assert [[cell["cell"] for cell in entry["cells"]] for entry in entries] == [["n", "s", "other"]] * len(QUERIES)
     assert run(["estimate", str(folder / "out.json"), "--query", "mean", "--cell", "other", "--json"]) == 0
     one = json.loads(capsys.readouterr().out)
     assert [cell["cell"] for cell in one["cells"]] == ["other"]
@@ -267,7 +299,7 @@ def test_wrong_keys_are_refused_before_anything_is_charged(
 
 
 def test_extra_loss_and_groups_are_refused_with_keys_where_rows_are_secret(folder: Path) -> None:
-    with pytest.raises(InputError, match="extra_loss must be left out with keys.*give step"):
+    with pytest.raises(InputError, match=r"extra_loss must be left out with keys.*give step"):
         parse_plan(PLAN + query_text("sum").replace('step = "1/2"', "extra_loss = 2"), folder)
     by_groups = PLAN.replace('"b"', '"c"') + '[unit]\ncolumn = "group"\ngroups = 2\n'
     with pytest.raises(InputError, match="unit must bound rows for a mean, got groups"):
@@ -310,3 +342,41 @@ def test_ranges_are_the_whole_numbers_from_end_to_end(folder: Path) -> None:
     assert plan.queries[0].query == GroupedQuery(Count(), Grouping({"group": (0, 1, 2)}))
     release = utmost.release(plan)
     assert all(close(value, 400, 6) for value in release["count"].value)  # type: ignore[union-attr]
+
+
+def key_file_plan(keys: str, folder: Path) -> str:
+    (folder / "regions.csv").write_text("code,name\nw,west\ns,south\ns,south again\n,nowhere\n")
+    return PLAN + query_text("mean", keys, "")
+
+
+def test_keys_of_a_public_file_are_in_the_plan_and_in_the_release(folder: Path) -> None:
+    plan = parse_plan(key_file_plan('{ region = { location = "regions.csv", column = "code" } }', folder), folder)
+    assert plan.queries[0].query.cells == (("s",), ("w",))
+    assert 'keys = { region = ["s", "w"] }' in write_plan(plan)
+    utmost.release(plan)
+    assert json.loads((folder / "out.json").read_text())["queries"][0]["keys"] == {"region": ["s", "w"]}
+
+
+@pytest.mark.parametrize(
+    ("keys", "problem"),
+    [
+        ('location = "regions.csv", column = "other"', "other"),
+        ('location = "nothing.csv", column = "code"', "location must be a file that exists"),
+        ('location = "people.csv", column = "region"', "must be a public file, got the table itself"),
+        ('location = "regions.txt", column = "code"', "keys.region.location must be a CSV or Parquet file"),
+        ('location = "regions.csv"', "keys.region.column is missing"),
+        ('location = "regions.csv", column = "code", colour = 3', '"keys.region.colour" is not known here'),
+    ],
+)
+def test_a_key_file_that_cannot_be_read_is_refused_with_one_line(folder: Path, keys: str, problem: str) -> None:
+    with pytest.raises(InputError) as caught:
+        parse_plan(key_file_plan(f"{{ region = {{ {keys} }} }}", folder), folder)
+    assert problem in str(caught.value)
+    assert 'query "mean"' in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_plan_of_somebody_else_names_no_key_file(folder: Path) -> None:
+    text = key_file_plan('{ region = { location = "regions.csv", column = "code" } }', folder)
+    with pytest.raises(InputError, match="keys must be listed here"):
+        parse_plan(text, folder, with_key_files=False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -29,6 +29,7 @@ PERSON_KINDS = (ColumnKind.INTEGER, ColumnKind.TEXT, ColumnKind.TRUTH, ColumnKin
 NUMBERS = (ColumnKind.INTEGER, ColumnKind.NUMBER)
 SUM_TYPE = "decimal(28, 0)"  # of a position that is summed: engines sum it in 38 digits
 MAX_SQUARED_STEPS = 10**6  # of a grid whose positions are squared: a sum of squares is below 10^12·2^63 < 10^31
+RowValue = Callable[[Any], Any]  # a value of each row, as an ibis column of a table of rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +139,7 @@ class Table:
     def cell_counts(self, selection: Selection, keys: Mapping[str, Sequence[Key]], other: bool = False) -> list[int]:
         """How many kept rows are in each cell, in the order of the cells of a `Grouping` with these keys."""
         grouping = Grouping({column: tuple(column_keys) for column, column_keys in keys.items()}, other)
-        kept_rows, names = self._kept_cells(selection, grouping, {})
+        kept_rows, names = self._kept_cells(selection, grouping)
         groups = kept_rows.group_by(names).aggregate(size=kept_rows.count())
         by_cell = cells.rows_by_cell(self._connection.rows(groups), grouping)
         return [int(by_cell[cell][0][0]) if cell in by_cell else 0 for cell in grouping.cells]
@@ -155,12 +156,12 @@ class Table:
 
     def cell_moments(self, selection: Selection, grouping: Grouping, values: GridColumn) -> list[Moments]:
         """The moments of the kept rows of each cell."""
-        kept_rows, names = self._kept_cells(selection, grouping, {"x": values})
+        kept_rows, names = self._kept_cells(selection, grouping, self._position_of(values, selection.unit))
         return self._cell_moments(kept_rows.group_by(names).aggregate(**_sums(kept_rows, "x")), grouping, 2)
 
     def cell_square_moments(self, selection: Selection, grouping: Grouping, values: GridColumn) -> list[Moments]:
         """The same with the sums of the squares of the positions."""
-        kept_rows, names = self._kept_cells(selection, grouping, {"x": values})
+        kept_rows, names = self._kept_cells(selection, grouping, self._position_of(values, selection.unit))
         return self._cell_moments(kept_rows.group_by(names).aggregate(**_square_sums(kept_rows, "x")), grouping, 3)
 
     def _cell_moments(self, sums: Any, grouping: Grouping, length: int) -> list[Moments]:
@@ -175,18 +176,68 @@ class Table:
 
     def cell_position_counts(self, selection: Selection, grouping: Grouping, values: GridColumn) -> list[list[int]]:
         """The same of the kept rows of each cell."""
-        kept_rows, names = self._kept_cells(selection, grouping, {"x": values})
+        kept_rows, names = self._kept_cells(selection, grouping, self._position_of(values, selection.unit))
         sizes = kept_rows.group_by([*names, "x"]).aggregate(size=kept_rows.count())
         by_cell = cells.rows_by_cell(self._connection.rows(sizes), grouping)
         positions = [(position,) for position in range(values.grid.size + 1)]
         return [cells.cell_counts(by_cell.get(cell, []), positions) for cell in grouping.cells]
 
-    def _kept_cells(
-        self, selection: Selection, grouping: Grouping, values: Mapping[str, GridColumn]
-    ) -> tuple[Any, list[str]]:
-        """One row for each kept row, with the names of its cell and a position for each of `values`; and those names.
+    def distinct_count(self, selection: Selection, column: str, domain: Sequence[Key] | None) -> int:
+        """How many different values, of a domain if it is given, the kept rows have; NULL is none."""
+        rows, value = self._matching_rows(selection), self._value_of(column, domain)
+        values = self._select_values(rows, selection.unit, {"v0": value(rows)})
+        kept_rows = self._keep_rows(values.filter(values["v0"].notnull()), ["v0"], selection.unit)
+        return self._fetch_number(kept_rows["v0"].nunique())
 
-        Whether a row is in a cell depends on the row alone, so at most k rows of a person are in all cells together.
+    def cell_distinct_counts(
+        self, selection: Selection, grouping: Grouping, column: str, domain: Sequence[Key] | None
+    ) -> list[int]:
+        """The same of the kept rows of each cell."""
+        kept_rows, names = self._kept_cells(selection, grouping, self._value_of(column, domain))
+        counts = kept_rows.group_by(names).aggregate(size=kept_rows["x"].nunique())
+        by_cell = cells.rows_by_cell(self._connection.rows(counts), grouping)
+        return [int(by_cell[cell][0][0]) if cell in by_cell else 0 for cell in grouping.cells]
+
+    def check_distinct(self, column: str, domain: Sequence[Key] | None) -> None:
+        """Refuse a column whose values are no keys, and a domain that none of them can equal. Looks at no row."""
+        with self._explain_guesses(column):
+            kind = self._column_kind(column, "column", "column")
+            if kind not in cells.KEY_TYPES:
+                problem = f"column must hold integers, texts, truths or dates, got {column} of kind {kind}"
+                raise InputError(problem, "column", "choose another")
+            cells.check_keys(domain or (), kind, "domain", "domain")
+
+    def public_values(self, column: str, limit: int) -> list[Key]:
+        """The different values of a column of a public table, in order, up to a number of them; NULL is none."""
+        self.check_distinct(column, None)
+        rows = self._rows.select(v0=self._readable_column(self._rows, column))
+        values = rows.filter(rows["v0"].notnull()).distinct().order_by("v0").limit(limit)
+        return sorted(value for (value,) in self._connection.rows(values))
+
+    def _value_of(self, column: str, domain: Sequence[Key] | None) -> RowValue:
+        """The value of a column; NULL where it is none of the domain."""
+        self.check_distinct(column, domain)
+
+        def value(rows: Any) -> Any:
+            import ibis
+
+            values = self._readable_column(rows, column)
+            if domain is None:
+                return values
+            return ibis.cases((cells.is_among(values, domain), values), else_=ibis.null(values.type()))
+
+        return value
+
+    def _position_of(self, values: GridColumn, unit: PrivacyUnit) -> RowValue:
+        return functools.partial(self._position, values, unit)
+
+    def _kept_cells(
+        self, selection: Selection, grouping: Grouping, value: RowValue | None = None
+    ) -> tuple[Any, list[str]]:
+        """One row for each kept row, with the names of its cell and a value `x`, if it is asked for; and those names.
+
+        A row without a value is left out. Whether a row is in a cell depends on the row alone, so at most k rows of a
+        person are in all cells together.
         """
         rows = self._matching_rows(selection)
         for column, column_keys in grouping.keys.items():
@@ -199,19 +250,19 @@ class Table:
             rows = rows.filter(listed)
             columns = {column: self._readable_column(rows, column) for column in grouping.keys}
             names = cells.cell_values(grouping.keys, columns, None)
-        positions = {name: self._position(rows, values[name], selection.unit) for name in values}
-        selected = self._select_values(rows, selection.unit, {**names, **positions})
-        selected = selected.filter([selected[name].notnull() for name in positions]) if positions else selected
-        return self._keep_rows(selected, [*names, *positions], selection.unit), list(names)
+        values = {} if value is None else {"x": value(rows)}
+        selected = self._select_values(rows, selection.unit, {**names, **values})
+        selected = selected.filter(selected["x"].notnull()) if values else selected
+        return self._keep_rows(selected, [*names, *values], selection.unit), list(names)
 
     def _kept_positions(self, selection: Selection, values: GridColumn) -> Any:
         """One row with a position `v0` for each kept row."""
         rows = self._matching_rows(selection)
-        position = self._position(rows, values, selection.unit)
+        position = self._position(values, selection.unit, rows)
         positions = self._select_values(rows, selection.unit, {"v0": position})
         return self._keep_rows(positions.filter(positions["v0"].notnull()), ["v0"], selection.unit)
 
-    def _position(self, rows: Any, values: GridColumn, unit: PrivacyUnit) -> Any:
+    def _position(self, values: GridColumn, unit: PrivacyUnit, rows: Any) -> Any:
         """The position of each row's number on the grid; NULL where the row is to be left out."""
         if unit.groups is not None:
             requirement = "unit must bound rows where numbers are added up or ranked, got groups"

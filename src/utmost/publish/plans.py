@@ -21,6 +21,7 @@ from utmost.exact import epsilon as level_of
 from utmost.exact.files import check_no_named_pipe
 from utmost.exact.input_text import Fields, check_plain_text, file_error_reason, parse_toml
 from utmost.ledger.costs import MAX_AMOUNT_DIGITS
+from utmost.publish import key_files
 from utmost.queries import registry
 from utmost.queries.keys import check_key, key_to_text
 from utmost.queries.query import Query
@@ -80,8 +81,10 @@ def read_plan(path: str | Path) -> Plan:
     return replace(plan, output=plan.output or plan.folder / f"{plan_path.stem}.release.json")
 
 
-def parse_plan(text: str, folder: Path | None = None) -> Plan:
+def parse_plan(text: str, folder: Path | None = None, *, with_key_files: bool = True) -> Plan:
     """The plan in a text of TOML; refused with one line that names the key.
+
+    Files that its keys name are read, unless the plan must name none.
 
     >>> plan = parse_plan('''
     ... neighbours = "replace"
@@ -102,13 +105,16 @@ def parse_plan(text: str, folder: Path | None = None) -> Plan:
         raise
     except (ValueError, RecursionError) as problem:
         raise InputError(f"plan must be TOML: {_shorten(str(problem))}", "plan") from None
+    if not with_key_files:
+        key_files.check_no_key_files(content)
     return plan_from_mapping(content, folder)
 
 
 def plan_from_mapping(content: Mapping[str, Any], folder: Path | None = None) -> Plan:
     """The plan in a mapping, as TOML has it."""
     check_plain_text(content, "plan")
-    top, base_folder = Fields(content, "plan"), (folder or Path.cwd()).absolute()
+    base_folder = (folder or Path.cwd()).absolute()
+    top = Fields(key_files.load_key_files(content, base_folder), "plan")
     output = top.text("output", None)
     plan = Plan(
         title=top.text("title", None),

@@ -3,11 +3,13 @@ error, claim and JSON. `registry` lists the kinds; `answer_mechanisms` has the m
 """
 
 from utmost.queries.count import Count
+from utmost.queries.distinct import Distinct
 from utmost.queries.grouped import GroupedQuery
 from utmost.queries.histogram import Histogram
 from utmost.queries.mean import Mean
 from utmost.queries.quantile import Quantile
 from utmost.queries.query import Query
 from utmost.queries.sum import Sum
+from utmost.queries.variance import Variance
 
-__all__ = ["Count", "GroupedQuery", "Histogram", "Mean", "Quantile", "Query", "Sum"]
+__all__ = ["Count", "Distinct", "GroupedQuery", "Histogram", "Mean", "Quantile", "Query", "Sum", "Variance"]

@@ -8,12 +8,14 @@ from utmost.data.cells import KEY_TYPES
 from utmost.data.engines.schema import ColumnKind
 from utmost.data.table import NUMBERS
 from utmost.queries.count import Count
+from utmost.queries.distinct import Distinct
 from utmost.queries.grouped import GroupedQuery, group_content, group_query, grouping_schemas
 from utmost.queries.histogram import Histogram
 from utmost.queries.mean import Mean
 from utmost.queries.quantile import Quantile
 from utmost.queries.query import Query, QueryField
 from utmost.queries.sum import Sum
+from utmost.queries.variance import Variance
 
 if TYPE_CHECKING:
     from utmost.exact.input_text import Fields
@@ -24,8 +26,11 @@ QUERY_KINDS: dict[str, type[Query]] = {
     Sum.kind: Sum,
     Mean.kind: Mean,
     Quantile.kind: Quantile,
+    Variance.kind: Variance,
+    Distinct.kind: Distinct,
 }
-COLUMN_INPUTS = {"number column": NUMBERS, "keys": tuple(KEY_TYPES)}  # the kinds of columns that they take
+KEY_KINDS = tuple(KEY_TYPES)
+COLUMN_INPUTS = {"number column": NUMBERS, "column": KEY_KINDS, "keys": KEY_KINDS}  # the kinds of columns they take
 
 
 def parse_kind(fields: Fields) -> type[Query]:
@@ -48,7 +53,11 @@ def parse_query_content(kind: type[Query], fields: Fields) -> Query:
 
 def query_fields() -> dict[str, QueryField]:
     """The fields of all kinds, each once, by name."""
-    return {field.name: field for kind in QUERY_KINDS.values() for field in kind.fields}
+    fields: dict[str, QueryField] = {}
+    for field in (field for kind in QUERY_KINDS.values() for field in kind.fields):
+        if field.name not in fields or field.input == "column":  # a column of numbers for some kinds, any for others
+            fields[field.name] = field
+    return fields
 
 
 def kinds_with_field(name: str) -> tuple[str, ...]:
@@ -60,7 +69,7 @@ def kinds_of_column(column_kind: ColumnKind) -> tuple[str, ...]:
     """The kinds of queries that a column of this kind can be used in.
 
     >>> kinds_of_column(ColumnKind.TEXT), kinds_of_column(ColumnKind.OTHER)
-    (('count', 'histogram'), ())
+    (('count', 'histogram', 'distinct'), ())
     """
     if column_kind is ColumnKind.OTHER:
         return ()

@@ -9,6 +9,7 @@ from utmost.queries.answer_mechanisms.choice import ChoiceMechanism
 from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
 from utmost.queries.answer_mechanisms.mechanism import AnswerMechanism
 from utmost.queries.answer_mechanisms.ratio import RatioMechanism
+from utmost.queries.answer_mechanisms.variance import VarianceMechanism
 
 if TYPE_CHECKING:
     from utmost.exact.input_text import Fields
@@ -17,6 +18,7 @@ ANSWER_MECHANISMS: dict[str, type[AnswerMechanism]] = {
     LatticeMechanism.name: LatticeMechanism,
     RatioMechanism.name: RatioMechanism,
     ChoiceMechanism.name: ChoiceMechanism,
+    VarianceMechanism.name: VarianceMechanism,
 }
 
 
