@@ -174,7 +174,7 @@ def assert_agrees(
 
 
 def assert_cells_agree(table: Any, query: GroupedQuery, selection: Selection, truth: Truth) -> None:
-    """Assert that the answer of each cell is right where every row is kept, and that no more rows are kept elsewhere."""
+    """Assert that the answer of each cell is right where every row is kept, and elsewhere of no more rows than are."""
     inner, grouping = query.inner, query.grouping
     if isinstance(inner, Count):
         answers: list[Any] = table.cell_counts(selection, grouping.keys, grouping.other)

@@ -19,7 +19,7 @@ from data.storages import STORAGES, open_stored_table, stored_rows
 from spark import quiet
 from utmost.data.cells import Grouping
 from utmost.data.grid import Grid, check_grid
-from utmost.data.selection import Partition, PrivacyUnit
+from utmost.data.selection import Key, Partition, PrivacyUnit
 from utmost.data.table import Table
 from utmost.errors import InputError
 from utmost.queries import Count, Distinct, GroupedQuery, Histogram, Mean, Quantile, Query, Sum, Variance
@@ -150,11 +150,8 @@ def queries(draw: st.DrawFn, table: Table, kind: str, text: str | None) -> Query
         columns = draw(st.lists(st.sampled_from(sorted(KEYS)), min_size=1, max_size=2, unique=True))
         return Histogram({column: KEYS[column] for column in columns}, text)
     column = draw(st.sampled_from(("small", "big", "x", "y", "money", "wide")))
-    grid = draw(
-        grids({"quantile": 40, "variance": 10**6}.get(kind, 10**12 - 100)).filter(
-            lambda grid: is_computable(table, column, grid)
-        )
-    )
+    max_size = {"quantile": 40, "variance": 10**6}.get(kind, 10**12 - 100)
+    grid = draw(grids(max_size).filter(lambda grid: is_computable(table, column, grid)))
     nulls = draw(st.sampled_from((None, grid.low, grid.high, (grid.low + grid.high) / 2)))
     if kind == "quantile":
         return Quantile(column, grid, Fraction(1, 2), nulls, text)
@@ -240,3 +237,15 @@ def test_any_table_is_answered_as_plain_python_does(
             assert drawn_table.units(PrivacyUnit("name", rows=1)) == len(people)
 
     check()
+
+
+@pytest.mark.parametrize("unit", [PrivacyUnit(), PrivacyUnit("name", rows=10**6), PrivacyUnit("person", groups=10**6)])
+def test_many_keys_and_all_other_rows_are_counted_as_in_plain_python(
+    storage: str, table: Table, unit: PrivacyUnit
+) -> None:
+    """More keys than are listed one by one."""
+    rows, texts = stored_rows(storage, ROWS), tuple(f"text {number}" for number in range(600))
+    keys: dict[str, tuple[Key, ...]] = {"big": tuple(range(-300, 400)), "region": (*TEXTS[1:], *texts)}
+    for column in keys:
+        assert_agrees(table, rows, GroupedQuery(Count(), Grouping({column: keys[column]}, True)), unit, None, None)
+        assert_agrees(table, rows, Distinct(column, keys[column]), unit, None, None)
