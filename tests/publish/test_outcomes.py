@@ -38,7 +38,10 @@ BOUNDS = {"column": "x", "low": 0, "high": 9, "step": 1}
 COUNTS: list[dict[str, Any]] = [
     {"kind": "count", "where": "x > 3"},
     {"kind": "histogram", "keys": {"region": ["n", "s", "e"]}},
+    {"kind": "distinct", "column": "region"},
+    {"kind": "distinct", "column": "person", "domain": "0..3", "keys": {"region": ["n"]}, "other": True},
 ]
+CELLS: dict[str, Any] = {"keys": {"region": ["n", "s"]}, "other": True}
 NUMBERS: list[dict[str, Any]] = [
     {"kind": "sum", **BOUNDS, "nulls": "drop"},
     {"kind": "sum", **BOUNDS, "low": -9, "nulls": 2, "where": "region = 'n'"},
@@ -46,6 +49,9 @@ NUMBERS: list[dict[str, Any]] = [
     {"kind": "mean", **BOUNDS, "nulls": 9},
     {"kind": "quantile", **BOUNDS, "nulls": "drop", "probability": "1/2"},
     {"kind": "quantile", **BOUNDS, "step": "1/4", "nulls": 0, "probability": "9/10", "where": "region = 'n'"},
+    {"kind": "variance", **BOUNDS, "nulls": "drop"},
+    *({"kind": kind, **BOUNDS, **CELLS, "nulls": "drop"} for kind in ("sum", "mean", "variance")),
+    {"kind": "quantile", **BOUNDS, **CELLS, "nulls": 0, "probability": "1/3"},
 ]
 UNITS = {"row": None, "rows = 2": {"column": "person", "rows": 2}, "groups = 2": {"column": "person", "groups": 2}}
 EPSILONS = st.sampled_from(["1/1000000", "1/3", "10", "125"])
@@ -85,7 +91,7 @@ def outcome(
     write_table(folder / "data.parquet", query)
     with ledger.open_ledger("ledger.sqlite", folder) as new_ledger:
         column = "row" if unit is None else unit["column"]
-        new_ledger.open(ledger.Budget("b", Fraction(1000), unit=column, neighbours=relation))
+        new_ledger.open(ledger.Budget("b", Fraction(10_000), unit=column, neighbours=relation))
     plan = {
         "neighbours": relation,
         "budget": "b",

@@ -24,6 +24,10 @@ QUERIES = {
     "sum": {"kind": "sum", **GRID},
     "mean": {"kind": "mean", **GRID},
     "quantile": {"kind": "quantile", **GRID, "probability": "1/2"},
+    "variance": {"kind": "variance", **GRID},
+    "distinct": {"kind": "distinct", "column": "x"},
+    "quantiles": {"kind": "quantile", **GRID, "probability": "1/2", "keys": {"x": "0..1"}, "other": True},
+    **{f"{kind} in cells": {"kind": kind, **GRID, "keys": {"x": "0..99"}} for kind in ("sum", "mean", "variance")},
 }
 EPSILONS = ["5", "1/123456789", "1234567/9876543210987654321"]
 NO_ROOM = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
