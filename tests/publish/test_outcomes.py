@@ -54,7 +54,7 @@ NUMBERS: list[dict[str, Any]] = [
     {"kind": "quantile", **BOUNDS, **CELLS, "nulls": 0, "probability": "1/3"},
 ]
 UNITS = {"row": None, "rows = 2": {"column": "person", "rows": 2}, "groups = 2": {"column": "person", "groups": 2}}
-EPSILONS = st.sampled_from(["1/1000000", "1/3", "10", "125"])
+EPSILONS = st.sampled_from(["1/1000000", "1/3", "10", "62"])
 
 Row = tuple[int, float | None, str | None]
 ROWS = st.tuples(
@@ -91,7 +91,7 @@ def outcome(
     write_table(folder / "data.parquet", query)
     with ledger.open_ledger("ledger.sqlite", folder) as new_ledger:
         column = "row" if unit is None else unit["column"]
-        new_ledger.open(ledger.Budget("b", Fraction(10_000), unit=column, neighbours=relation))
+        new_ledger.open(ledger.Budget("b", Fraction(1000), unit=column, neighbours=relation))
     plan = {
         "neighbours": relation,
         "budget": "b",
