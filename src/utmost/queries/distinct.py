@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from utmost.data.cells import check_cells
+from utmost.data.cells import MAX_CELLS
 from utmost.data.selection import Key
 from utmost.errors import InputError
 from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
@@ -53,12 +53,15 @@ class Distinct(LatticeQuery):
 
     def __post_init__(self) -> None:
         """Check that the values of the domain are some, and different."""
-        if self.domain is None:
+        domain = self.domain
+        if domain is None:
             return
-        try:
-            check_cells({self.column: self.domain})
-        except InputError as problem:
-            raise InputError(problem.message.replace(f"keys of {self.column}", "domain"), "domain") from None
+        if not 1 <= len(domain) <= MAX_CELLS:
+            raise InputError(f"domain must list at least one value and at most {MAX_CELLS}", "domain")
+        if len({type(value) for value in domain}) > 1:
+            raise InputError("domain must have values of one type: all numbers, or all texts", "domain")
+        if len(set(domain)) < len(domain):
+            raise InputError("domain must be distinct values, got one twice", "domain", "take one out")
 
     @classmethod
     def parse(cls, fields: Fields) -> Distinct:
