@@ -201,7 +201,7 @@ def _row_count(inner: Query, answer: Any) -> int:
 
 
 def _comparable(answer: Any) -> Any:
-    return (answer.rows, answer.positions, answer.squares) if hasattr(answer, "rows") else answer
+    return (answer.rows, answer.positions, getattr(answer, "squares", None)) if hasattr(answer, "rows") else answer
 
 
 def _cell_answer(inner: Query, values: list[Any]) -> Any:

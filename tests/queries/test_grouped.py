@@ -20,7 +20,7 @@ from utmost.cli import run
 from utmost.data.cells import Grouping
 from utmost.data.grid import Grid, GridColumn
 from utmost.data.selection import Key, NeighbourRelation, PrivacyUnit, Selection
-from utmost.data.table import Moments
+from utmost.data.table import SquareMoments
 from utmost.errors import InputError
 from utmost.publish import release_file
 from utmost.publish.plan_writer import write_plan
@@ -48,9 +48,9 @@ class CellTable:
     def cell_counts(self, selection: Selection, keys: Any, other: bool = False) -> list[int]:
         return [len(self.positions(cell)) for cell in range(Grouping(keys, other).size)]
 
-    def cell_moments(self, selection: Selection, grouping: Grouping, values: GridColumn) -> list[Moments]:
+    def cell_moments(self, selection: Selection, grouping: Grouping, values: GridColumn) -> list[SquareMoments]:
         cells = [self.positions(cell) for cell in range(grouping.size)]
-        return [Moments(len(cell), sum(cell), sum(place * place for place in cell)) for cell in cells]
+        return [SquareMoments(len(cell), sum(cell), sum(place * place for place in cell)) for cell in cells]
 
     cell_square_moments = cell_moments
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from utmost.data.grid import Grid, GridColumn
 from utmost.data.selection import NeighbourRelation, PrivacyUnit, Selection
-from utmost.data.table import Moments
+from utmost.data.table import SquareMoments
 from utmost.errors import InputError
 from utmost.publish.calibration import calibrate_error
 from utmost.queries import Variance
@@ -35,8 +35,8 @@ class Positions:
 
     rows: tuple[int, ...]
 
-    def square_moments(self, selection: Selection, values: GridColumn) -> Moments:
-        return Moments(len(self.rows), sum(self.rows), sum(row * row for row in self.rows))
+    def square_moments(self, selection: Selection, values: GridColumn) -> SquareMoments:
+        return SquareMoments(len(self.rows), sum(self.rows), sum(row * row for row in self.rows))
 
 
 def costs(query: Variance, setting: PrivacySetting, mechanism: VarianceMechanism) -> list[Fraction]:

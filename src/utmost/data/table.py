@@ -34,14 +34,17 @@ RowValue = Callable[[Any], Any]  # a value of each row, as an ibis column of a t
 
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """How many rows were kept, and the sum of their positions on the grid, each from 0 to N.
-
-    `squares` is the sum of the squares of the positions; None where it was not asked for.
-    """
+    """How many rows were kept, and the sum of their positions on the grid, each from 0 to N."""
 
     rows: int
     positions: int
-    squares: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SquareMoments(Moments):
+    """The same with the sum of the squares of the positions."""
+
+    squares: int
 
 
 class Table:
@@ -149,24 +152,27 @@ class Table:
         kept_rows = self._kept_positions(selection, values)
         return Moments(*self._connection.numbers(kept_rows.aggregate(**_sums(kept_rows, "v0"))))
 
-    def square_moments(self, selection: Selection, values: GridColumn) -> Moments:
+    def square_moments(self, selection: Selection, values: GridColumn) -> SquareMoments:
         """The same with the sum of the squares of the positions, on a grid of at most MAX_SQUARED_STEPS steps."""
         kept_rows = self._kept_positions(selection, values)
-        return Moments(*self._connection.numbers(kept_rows.aggregate(**_square_sums(kept_rows, "v0"))))
+        return SquareMoments(*self._connection.numbers(kept_rows.aggregate(**_square_sums(kept_rows, "v0"))))
 
     def cell_moments(self, selection: Selection, grouping: Grouping, values: GridColumn) -> list[Moments]:
         """The moments of the kept rows of each cell."""
         kept_rows, names = self._kept_cells(selection, grouping, self._position_of(values, selection.unit))
-        return self._cell_moments(kept_rows.group_by(names).aggregate(**_sums(kept_rows, "x")), grouping, 2)
+        sums = kept_rows.group_by(names).aggregate(**_sums(kept_rows, "x"))
+        return [Moments(*numbers) for numbers in self._cell_numbers(sums, grouping, 2)]
 
-    def cell_square_moments(self, selection: Selection, grouping: Grouping, values: GridColumn) -> list[Moments]:
+    def cell_square_moments(self, selection: Selection, grouping: Grouping, values: GridColumn) -> list[SquareMoments]:
         """The same with the sums of the squares of the positions."""
         kept_rows, names = self._kept_cells(selection, grouping, self._position_of(values, selection.unit))
-        return self._cell_moments(kept_rows.group_by(names).aggregate(**_square_sums(kept_rows, "x")), grouping, 3)
+        sums = kept_rows.group_by(names).aggregate(**_square_sums(kept_rows, "x"))
+        return [SquareMoments(*numbers) for numbers in self._cell_numbers(sums, grouping, 3)]
 
-    def _cell_moments(self, sums: Any, grouping: Grouping, length: int) -> list[Moments]:
+    def _cell_numbers(self, sums: Any, grouping: Grouping, length: int) -> list[list[int]]:
+        """The numbers of each cell; zeros for a cell that did not come back."""
         by_cell, no_rows = cells.rows_by_cell(self._connection.rows(sums), grouping), [(0,) * length]
-        return [Moments(*(int(number) for number in by_cell.get(cell, no_rows)[0])) for cell in grouping.cells]
+        return [[int(number) for number in by_cell.get(cell, no_rows)[0]] for cell in grouping.cells]
 
     def position_counts(self, selection: Selection, values: GridColumn) -> list[int]:
         """How many kept rows are at each position 0 … N."""

@@ -57,7 +57,7 @@ from utmost.queries.query import (
 
 if TYPE_CHECKING:
     from utmost.data.cells import Grouping
-    from utmost.data.table import Moments, Table
+    from utmost.data.table import SquareMoments, Table
     from utmost.exact.input_text import Fields
     from utmost.queries.privacy_setting import PrivacySetting
 
@@ -114,9 +114,9 @@ class Variance(NumberQuery):
         cells = table.cell_square_moments(setting.selection(self), grouping, self.values)
         return [self._sums(moments) for moments in cells]
 
-    def _sums(self, moments: Moments) -> ExactAnswer:
+    def _sums(self, moments: SquareMoments) -> ExactAnswer:
         """With p positions: Σ (2p − N), and Σ (2(2p − N)² − N²) = 8·Σp² − 8N·Σp + N²·R."""
-        steps, squares = self.grid.size, moments.squares or 0
+        steps, squares = self.grid.size, moments.squares
         total = 2 * moments.positions - steps * moments.rows
         return [total, 8 * squares - 8 * steps * moments.positions + steps**2 * moments.rows, moments.rows]
 
