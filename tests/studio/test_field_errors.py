@@ -30,6 +30,7 @@ BAD_QUERIES: dict[str, dict[str, str]] = {
     "extra_loss": {**SUM, "step": "", "extra_loss": "0"},
     "nulls": {**SUM, "nulls": "-5"},
     "probability": {**SUM, "kind": "quantile", "probability": "2"},
+    "domain": {"kind": "distinct", "column": "age", "domain": "old"},
     "keys": {"kind": "histogram", "keys.0.column": "clinic", "keys.0.values": ""},
     "epsilon": {"epsilon": "0"},
 }
