@@ -9,9 +9,10 @@ from fractions import Fraction
 from math import floor, inf, isnan
 from typing import Any
 
+from utmost.data.cells import Cell, Grouping
 from utmost.data.grid import Grid
 from utmost.data.selection import Partition, PrivacyUnit, Selection
-from utmost.queries import Count, Histogram, Mean, Query, Sum
+from utmost.queries import Count, Distinct, GroupedQuery, Histogram, Mean, Query, Sum, Variance
 
 Row = Mapping[str, Any]
 Where = Callable[[Row], bool | None]
@@ -58,8 +59,28 @@ def _query_value(row: Row, query: Query) -> Any:
             value is not None and value in keys for value, keys in zip(cell, query.keys.values(), strict=True)
         )
         return cell if is_listed else None
+    if isinstance(query, Distinct):
+        value = row[query.column]
+        return value if query.domain is None or value in query.domain else None
+    if isinstance(query, GroupedQuery):
+        return _value_in_cell(row, query)
     index = position(row[query.column], query.grid)
     return index if index is not None or query.nulls is None else position(query.nulls, query.grid)
+
+
+def row_cell(row: Row, grouping: Grouping) -> Cell | None:
+    """The cell that a row is in, if any."""
+    cell = tuple(row[column] for column in grouping.keys)
+    is_listed = all(
+        value is not None and value in keys for value, keys in zip(cell, grouping.keys.values(), strict=True)
+    )
+    return cell if is_listed else grouping.other_cell if grouping.other else None
+
+
+def _value_in_cell(row: Row, query: GroupedQuery) -> tuple[Cell, Any] | None:
+    """The cell of a row, and what the inner query uses of it."""
+    cell, value = row_cell(row, query.grouping), _query_value(row, query.inner)
+    return None if cell is None or value is None else (cell, value)
 
 
 class Truth:
@@ -96,6 +117,17 @@ class Truth:
             high += min(kept_count, matching)
         return low, high
 
+    def forced_values(self) -> list[Any]:
+        """The kept values, where nothing is left to choose."""
+        people = self.people.values()
+        return [value for values in people for value in list(values.elements())[: int(min(self.bound, values.total()))]]
+
+    def distinct_range(self) -> tuple[int, int]:
+        """Bounds on how many different values are kept: exact where nothing is left to choose."""
+        if self.is_forced:
+            return (len(set(self.forced_values())),) * 2
+        return 1, min(len({value for values in self.people.values() for value in values}), self.kept_rows)
+
     def total_range(self) -> tuple[int, int]:
         """The least and the largest sum of the kept values."""
         low = high = 0
@@ -111,7 +143,18 @@ def assert_agrees(
 ) -> None:
     """Assert that the table's answer is right."""
     truth, selection = Truth(relevant_values(rows, query, unit, part, where), unit), Selection(query.where, unit, part)
-    if isinstance(query, Count):
+    if isinstance(query, GroupedQuery) and not isinstance(query, Histogram):
+        assert_cells_agree(table, query, selection, truth)
+    elif isinstance(query, Distinct):
+        least, most = truth.distinct_range()
+        assert least <= table.distinct_count(selection, query.column, query.domain) <= most
+    elif isinstance(query, Variance):
+        moments = table.square_moments(selection, query.values)
+        assert moments.rows == truth.kept_rows
+        if truth.is_forced:
+            kept = truth.forced_values()
+            assert (moments.positions, moments.squares) == (sum(kept), sum(value**2 for value in kept))
+    elif isinstance(query, Count):
         assert table.count(selection) == (len(truth.people) if unit.groups else truth.kept_rows)
     elif isinstance(query, Sum | Mean):
         moments = table.moments(selection, query.values)
@@ -128,3 +171,46 @@ def assert_agrees(
             low, high = truth.count_range(value)
             assert low <= size <= high
             assert not truth.is_forced or low == high
+
+
+def assert_cells_agree(table: Any, query: GroupedQuery, selection: Selection, truth: Truth) -> None:
+    """Assert that the answer of each cell is right where every row is kept, and elsewhere of no more rows than are."""
+    inner, grouping = query.inner, query.grouping
+    if isinstance(inner, Count):
+        answers: list[Any] = table.cell_counts(selection, grouping.keys, grouping.other)
+    elif isinstance(inner, Distinct):
+        answers = table.cell_distinct_counts(selection, grouping, inner.column, inner.domain)
+    elif isinstance(inner, Variance):
+        answers = table.cell_square_moments(selection, grouping, inner.values)
+    elif isinstance(inner, Sum | Mean):
+        answers = table.cell_moments(selection, grouping, inner.values)
+    else:
+        answers = table.cell_position_counts(selection, grouping, inner.values)
+    assert len(answers) == len(query.cells)
+    assert sum(_row_count(inner, answer) for answer in answers) <= truth.kept_rows
+    if truth.is_forced:
+        kept = truth.forced_values()
+        cells = [[value for cell, value in kept if cell == name] for name in query.cells]
+        assert [_cell_answer(inner, cell) for cell in cells] == [_comparable(answer) for answer in answers]
+
+
+def _row_count(inner: Query, answer: Any) -> int:
+    if isinstance(inner, Count | Distinct):
+        return int(answer)
+    return int(answer.rows) if isinstance(inner, Sum | Mean | Variance) else sum(answer)
+
+
+def _comparable(answer: Any) -> Any:
+    return (answer.rows, answer.positions, getattr(answer, "squares", None)) if hasattr(answer, "rows") else answer
+
+
+def _cell_answer(inner: Query, values: list[Any]) -> Any:
+    """What the table must say of a cell with these values."""
+    if isinstance(inner, Count):
+        return len(values)
+    if isinstance(inner, Distinct):
+        return len(set(values))
+    if isinstance(inner, Sum | Mean | Variance):
+        squares = sum(value**2 for value in values) if isinstance(inner, Variance) else None
+        return len(values), sum(values), squares
+    return [values.count(place) for place in range(inner.grid.size + 1)]  # type: ignore[attr-defined]

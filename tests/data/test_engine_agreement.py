@@ -17,11 +17,12 @@ from hypothesis import strategies as st
 from data.oracle import Truth, Where, assert_agrees
 from data.storages import STORAGES, open_stored_table, stored_rows
 from spark import quiet
+from utmost.data.cells import Grouping
 from utmost.data.grid import Grid, check_grid
-from utmost.data.selection import Partition, PrivacyUnit, Selection
+from utmost.data.selection import Key, Partition, PrivacyUnit, Selection
 from utmost.data.table import Table
 from utmost.errors import InputError
-from utmost.queries import Count, Histogram, Mean, Quantile, Query, Sum
+from utmost.queries import Count, Distinct, GroupedQuery, Histogram, Mean, Quantile, Query, Sum, Variance
 
 pytestmark = quiet
 
@@ -124,21 +125,37 @@ def questions(draw: st.DrawFn, table: Table) -> tuple[Query, PrivacyUnit, Partit
     part = draw(
         st.sampled_from((None, None, Partition("flag", True), Partition("region", "nor'th"), Partition("big", 10**30)))
     )
-    kind = draw(st.sampled_from(("count", "histogram", "histogram", "sum", "mean", "quantile")))
-    unit = draw(st.sampled_from(UNITS + GROUPS if kind in ("count", "histogram") else UNITS))
+    kind = draw(st.sampled_from(("count", "histogram", "sum", "mean", "quantile", "variance", "distinct")))
+    unit = draw(st.sampled_from(UNITS + GROUPS if kind in ("count", "histogram", "distinct") else UNITS))
+    query = draw(queries(table, kind, text))
+    if kind != "histogram" and draw(st.booleans()):
+        query = GroupedQuery(query, draw(groupings()))
+    return query, unit, part, where
+
+
+@st.composite
+def groupings(draw: st.DrawFn) -> Grouping:
+    columns = draw(st.lists(st.sampled_from(sorted(KEYS)), min_size=1, max_size=2, unique=True))
+    return Grouping({column: KEYS[column] for column in columns}, draw(st.booleans()))
+
+
+@st.composite
+def queries(draw: st.DrawFn, table: Table, kind: str, text: str | None) -> Query:
     if kind == "count":
-        return Count(text), unit, part, where
+        return Count(text)
+    if kind == "distinct":
+        column = draw(st.sampled_from(sorted(KEYS)))
+        return Distinct(column, draw(st.sampled_from((None, KEYS[column]))), text)
     if kind == "histogram":
         columns = draw(st.lists(st.sampled_from(sorted(KEYS)), min_size=1, max_size=2, unique=True))
-        return Histogram({column: KEYS[column] for column in columns}, text), unit, part, where
+        return Histogram({column: KEYS[column] for column in columns}, text)
     column = draw(st.sampled_from(("small", "big", "x", "y", "money", "wide")))
-    grid = draw(
-        grids(40 if kind == "quantile" else 10**12 - 100).filter(lambda grid: is_computable(table, column, grid))
-    )
+    max_size = {"quantile": 40, "variance": 10**6}.get(kind, 10**12 - 100)
+    grid = draw(grids(max_size).filter(lambda grid: is_computable(table, column, grid)))
     nulls = draw(st.sampled_from((None, grid.low, grid.high, (grid.low + grid.high) / 2)))
     if kind == "quantile":
-        return Quantile(column, grid, Fraction(1, 2), nulls, text), unit, part, where
-    return (Sum if kind == "sum" else Mean)(column, grid, nulls, text), unit, part, where
+        return Quantile(column, grid, Fraction(1, 2), nulls, text)
+    return {"sum": Sum, "mean": Mean, "variance": Variance}[kind](column, grid, nulls, text)
 
 
 def fixed_rows(size: int) -> list[dict[str, Any]]:
@@ -241,3 +258,15 @@ def test_every_storage_finds_the_cells_that_plain_python_finds(
         assert all(type(key) is not str or "\n" not in key for key in cell)
     missing = {cell for _, cell in pairs} - set(found.cells)
     assert all(truth.count_range(cell)[0] == 0 or any("\n" in str(key) for key in cell) for cell in missing)
+
+
+@pytest.mark.parametrize("unit", [PrivacyUnit(), PrivacyUnit("name", rows=10**6), PrivacyUnit("person", groups=10**6)])
+def test_many_keys_and_all_other_rows_are_counted_as_in_plain_python(
+    storage: str, table: Table, unit: PrivacyUnit
+) -> None:
+    """More keys than are listed one by one."""
+    rows, texts = stored_rows(storage, ROWS), tuple(f"text {number}" for number in range(600))
+    keys: dict[str, tuple[Key, ...]] = {"big": tuple(range(-300, 400)), "region": (*TEXTS[1:], *texts)}
+    for column in keys:
+        assert_agrees(table, rows, GroupedQuery(Count(), Grouping({column: keys[column]}, True)), unit, None, None)
+        assert_agrees(table, rows, Distinct(column, keys[column]), unit, None, None)

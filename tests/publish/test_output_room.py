@@ -26,6 +26,10 @@ QUERIES = {
     "top": {"kind": "top", "keys": {"x": list(range(300))}, "k": 200},
     "quantiles": {"kind": "quantile", **GRID, "probabilities": ["1/4", "1/3", "1/2", "2/3"]},
     "quantile": {"kind": "quantile", **GRID, "probability": "1/2"},
+    "variance": {"kind": "variance", **GRID},
+    "distinct": {"kind": "distinct", "column": "x"},
+    "quantile in cells": {"kind": "quantile", **GRID, "probability": "1/2", "keys": {"x": "0..1"}, "other": True},
+    **{f"{kind} in cells": {"kind": kind, **GRID, "keys": {"x": "0..99"}} for kind in ("sum", "mean", "variance")},
 }
 EPSILONS = ["5", "1/123456789", "1234567/9876543210987654321"]
 NO_ROOM = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

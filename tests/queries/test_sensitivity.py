@@ -45,7 +45,7 @@ class BoundedTable:
     def count(self, selection: Selection) -> int:
         return len(self.rows()) if selection.unit.groups is None else sum(1 for unit_rows in self.units if unit_rows)
 
-    def cell_counts(self, selection: Selection, keys: Mapping[str, Sequence[Key]]) -> list[int]:
+    def cell_counts(self, selection: Selection, keys: Mapping[str, Sequence[Key]], other: bool = False) -> list[int]:
         return [self.rows().count(cell) for cell in range(len(cells(keys)))]
 
     def moments(self, selection: Selection, values: GridColumn) -> Moments:

@@ -32,6 +32,7 @@ BAD_QUERIES: dict[str, dict[str, str]] = {
     "probabilities": {**SUM, "kind": "quantile", "probability": "", "probabilities": "1/2, 1/4"},
     "k": {"kind": "top", "keys.0.column": "clinic", "keys.0.values": "n, s", "k": "9"},
     "probability": {**SUM, "kind": "quantile", "probability": "2"},
+    "domain": {"kind": "distinct", "column": "age", "domain": "old"},
     "keys": {"kind": "histogram", "keys.0.column": "clinic", "keys.0.values": ""},
     "epsilon": {"epsilon": "0"},
 }

@@ -16,7 +16,7 @@ def test_the_studio_offers_a_new_kind_and_its_fields(studio: Any, monkeypatch: p
     (studio.settings.folder / "people.csv").write_text(TABLE)
     page = studio.get("/curator/plan", params={"location": "people.csv"}).text
     assert '<option value="between">between</option>' in page
-    assert 'data-kinds="sum mean quantile min max between"' in page
+    assert 'data-kinds="sum mean quantile min max variance between"' in page
     assert query_model()(kind="between", low="3").text("low") == "3"
 
 

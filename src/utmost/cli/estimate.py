@@ -46,7 +46,7 @@ def command(
     prior: PointPriorOption = "uniform",
     loss: LossOption = "absolute",
     query: Annotated[str | None, typer.Option(metavar="NAME", help="Read this answer only; all if left out.")] = None,
-    cell: Annotated[str | None, typer.Option(metavar="KEY", help="Read this cell of a histogram only.")] = None,
+    cell: Annotated[str | None, typer.Option(metavar="KEY", help="Read this cell only.")] = None,
     coverage: Annotated[str, typer.Option(metavar="P", help="Probability of the credible interval.")] = "0.95",
     at_least: Annotated[str | None, typer.Option(metavar="A", help="Least value held possible.")] = None,
     at_most: Annotated[str | None, typer.Option(metavar="B", help="Largest value held possible.")] = None,

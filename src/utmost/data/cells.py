@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from itertools import product
 from math import prod
@@ -25,8 +26,49 @@ KEY_TYPES: Mapping[ColumnKind, type] = {
 }
 TYPE_NAMES = {int: "whole numbers", str: "texts", bool: "true or false", date: "dates"}
 
+Cell = tuple[Key | None, ...]  # a key for each column; None in the place of every key for all rows in no listed cell
 
-def check_cells(keys: Mapping[str, Sequence[Key]]) -> None:
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """The cells that rows are grouped into: the combinations of public keys of each column.
+
+    A row is in the cell of its keys. A row with a key that is not listed, or with NULL, is in no cell; with `other` it
+    is in one more cell, the last one.
+    """
+
+    keys: Mapping[str, tuple[Key, ...]]
+    other: bool = False
+
+    def __post_init__(self) -> None:
+        """Check that the cells are some, and apart."""
+        check_cells(self.keys, self.other)
+
+    def __hash__(self) -> int:
+        """Equal groupings have the same hash, whatever the order of their columns."""
+        return hash((frozenset(self.keys.items()), self.other))
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        """The cells, the last column's keys running fastest; the cell of all other rows at the end.
+
+        >>> Grouping({"vote": (0, 1)}, other=True).cells
+        ((0,), (1,), (None,))
+        """
+        return (*cells(self.keys), *([self.other_cell] if self.other else []))
+
+    @property
+    def other_cell(self) -> Cell:
+        """The cell of the rows that are in no listed cell."""
+        return (None,) * len(self.keys)
+
+    @property
+    def size(self) -> int:
+        """How many cells there are."""
+        return prod(len(values) for values in self.keys.values()) + self.other
+
+
+def check_cells(keys: Mapping[str, Sequence[Key]], other: bool = False) -> None:
     """Refuse keys that make no cells, too many, or cells that share rows."""
     if not keys or not all(keys.values()):
         raise InputError("keys must list at least one value for at least one column", "keys")
@@ -35,7 +77,7 @@ def check_cells(keys: Mapping[str, Sequence[Key]]) -> None:
             raise InputError(f"keys of {column} must all be of one type: all numbers, or all texts", "keys")
         if len(set(values)) < len(values):
             raise InputError(f"keys of {column} must be distinct: a row would be counted twice", "keys")
-    if prod(len(values) for values in keys.values()) > MAX_CELLS:
+    if prod(len(values) for values in keys.values()) + other > MAX_CELLS:
         raise InputError(f"keys must make at most {MAX_CELLS} cells", "keys")
 
 
@@ -65,7 +107,7 @@ def check_keys(keys: Sequence[Key], kind: ColumnKind, role: str, field: str) -> 
     for key in keys:
         if type(key) is not expected_type:
             hint = (
-                "put it in quotes"
+                _text_key_hint(key)
                 if expected_type is str
                 else "write it without quotes"
                 if type(key) is str
@@ -105,6 +147,49 @@ def is_among(column: Any, keys: Sequence[Key]) -> Any:
     return column.isin(
         [text_literal(key) if isinstance(key, str) else ibis.literal(key, column.type()) for key in possible_keys]
     )
+
+
+def cell_values(keys: Mapping[str, Sequence[Key]], columns: Mapping[str, Any], is_listed: Any | None) -> dict[str, Any]:
+    """Values that name the cell of a row, v0, v1, …: its keys, and o first where rows may be in no listed cell.
+
+    o is 1 for a row that `is_listed` is not true of, and each of its keys is then the first of its column: the values
+    are never NULL, and are the same for all such rows.
+    """
+    import ibis
+
+    names = {f"v{index}": column for index, column in enumerate(keys)}
+    if is_listed is None:
+        return {name: columns[column] for name, column in names.items()}
+    marks = {"o": ibis.cases((is_listed, ibis.literal(0, "int64")), else_=ibis.literal(1, "int64"))}
+    return marks | {
+        name: ibis.cases((is_listed, columns[column]), else_=_key_literal(keys[column], columns[column].type()))
+        for name, column in names.items()
+    }
+
+
+def _key_literal(keys: Sequence[Key], dtype: Any) -> Any:
+    """Some key that the column can hold, or another value of its type: it stands for no key."""
+    import ibis
+
+    if dtype.is_string():
+        return text_literal(str(keys[0]))
+    if dtype.is_integer():
+        return ibis.literal(0, dtype)
+    return ibis.literal(keys[0], dtype)
+
+
+def rows_by_cell(rows: Sequence[Row], grouping: Grouping) -> dict[Cell, list[Row]]:
+    """What follows the values of `cell_values` in each row, by cell."""
+    width, by_cell = len(grouping.keys) + grouping.other, dict[Cell, list[Row]]()
+    for row in rows:
+        names = tuple(row[:width])
+        cell = names if not grouping.other else grouping.other_cell if names[0] else names[1:]
+        by_cell.setdefault(cell, []).append(tuple(row[width:]))
+    return by_cell
+
+
+def _text_key_hint(key: Key) -> str:
+    return "put it in quotes; a range is of whole numbers" if isinstance(key, int) else "put it in quotes"
 
 
 def cell_counts(rows: Sequence[Row], listed_cells: Iterable[tuple[Key, ...]]) -> list[int]:

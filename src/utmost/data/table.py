@@ -7,12 +7,15 @@ more than what one unit's kept rows can give when that unit changes, on every en
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+import functools
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Self
 
 from utmost.data import cells, contribution_bounds, found_cells, grid, predicates
+from utmost.data.cells import Grouping
 from utmost.data.engines import Connection
 from utmost.data.engines.csv_types import count_unreadable, fitting_kinds, frequent_misfits
 from utmost.data.engines.schema import ColumnKind, column_kind
@@ -26,6 +29,8 @@ from utmost.noise.entropy import EntropySource
 PERSON_KINDS = (ColumnKind.INTEGER, ColumnKind.TEXT, ColumnKind.TRUTH, ColumnKind.DATE)
 NUMBERS = (ColumnKind.INTEGER, ColumnKind.NUMBER)
 SUM_TYPE = "decimal(28, 0)"  # of a position that is summed: engines sum it in 38 digits
+MAX_SQUARED_STEPS = 10**6  # of a grid whose positions are squared: a sum of squares is below 10^12·2^63 < 10^31
+RowValue = Callable[[Any], Any]  # a value of each row, as an ibis column of a table of rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +39,13 @@ class Moments:
 
     rows: int
     positions: int
+
+
+@dataclass(frozen=True, slots=True)
+class SquareMoments(Moments):
+    """The same with the sum of the squares of the positions."""
+
+    squares: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,16 +238,13 @@ class Table:
             return self._fetch_number(rows.count())
         return self._connection.numbers(contribution_bounds.count_kept(self._select_values(rows, unit, {}), unit))[0]
 
-    def cell_counts(self, selection: Selection, keys: Mapping[str, Sequence[Key]]) -> list[int]:
-        """How many kept rows are in each cell, in the order of `cells.cells(keys)`."""
-        rows = self._matching_rows(selection)
-        for column, column_keys in keys.items():
-            self.check_keys(column, column_keys)
-        rows = rows.filter([cells.is_among(self._readable_column(rows, column), keys[column]) for column in keys])
-        values = {f"v{index}": self._readable_column(rows, column) for index, column in enumerate(keys)}
-        kept_rows = self._keep_rows(self._select_values(rows, selection.unit, values), list(values), selection.unit)
-        groups = kept_rows.group_by(list(values)).aggregate(size=kept_rows.count())
-        return cells.cell_counts(self._connection.rows(groups), cells.cells(keys))
+    def cell_counts(self, selection: Selection, keys: Mapping[str, Sequence[Key]], other: bool = False) -> list[int]:
+        """How many kept rows are in each cell, in the order of the cells of a `Grouping` with these keys."""
+        grouping = Grouping({column: tuple(column_keys) for column, column_keys in keys.items()}, other)
+        kept_rows, names = self._kept_cells(selection, grouping)
+        groups = kept_rows.group_by(names).aggregate(size=kept_rows.count())
+        by_cell = cells.rows_by_cell(self._connection.rows(groups), grouping)
+        return [int(by_cell[cell][0][0]) if cell in by_cell else 0 for cell in grouping.cells]
 
     def found_counts(self, selection: Selection, columns: Sequence[str]) -> FoundCounts:
         """How many kept rows are in each cell that has some; a row with a NULL among its keys is in none.
@@ -254,10 +263,29 @@ class Table:
     def moments(self, selection: Selection, values: GridColumn) -> Moments:
         """How many rows are kept, and the sum of their positions."""
         kept_rows = self._kept_positions(selection, values)
-        rows, total = self._connection.numbers(
-            kept_rows.aggregate(rows=kept_rows.count(), total=kept_rows["v0"].cast(SUM_TYPE).sum())
-        )
-        return Moments(rows, total)
+        return Moments(*self._connection.numbers(kept_rows.aggregate(**_sums(kept_rows, "v0"))))
+
+    def square_moments(self, selection: Selection, values: GridColumn) -> SquareMoments:
+        """The same with the sum of the squares of the positions, on a grid of at most MAX_SQUARED_STEPS steps."""
+        kept_rows = self._kept_positions(selection, values)
+        return SquareMoments(*self._connection.numbers(kept_rows.aggregate(**_square_sums(kept_rows, "v0"))))
+
+    def cell_moments(self, selection: Selection, grouping: Grouping, values: GridColumn) -> list[Moments]:
+        """The moments of the kept rows of each cell."""
+        kept_rows, names = self._kept_cells(selection, grouping, self._position_of(values, selection.unit))
+        sums = kept_rows.group_by(names).aggregate(**_sums(kept_rows, "x"))
+        return [Moments(*numbers) for numbers in self._cell_numbers(sums, grouping, 2)]
+
+    def cell_square_moments(self, selection: Selection, grouping: Grouping, values: GridColumn) -> list[SquareMoments]:
+        """The same with the sums of the squares of the positions."""
+        kept_rows, names = self._kept_cells(selection, grouping, self._position_of(values, selection.unit))
+        sums = kept_rows.group_by(names).aggregate(**_square_sums(kept_rows, "x"))
+        return [SquareMoments(*numbers) for numbers in self._cell_numbers(sums, grouping, 3)]
+
+    def _cell_numbers(self, sums: Any, grouping: Grouping, length: int) -> list[list[int]]:
+        """The numbers of each cell; zeros for a cell that did not come back."""
+        by_cell, no_rows = cells.rows_by_cell(self._connection.rows(sums), grouping), [(0,) * length]
+        return [[int(number) for number in by_cell.get(cell, no_rows)[0]] for cell in grouping.cells]
 
     def position_counts(self, selection: Selection, values: GridColumn) -> list[int]:
         """How many kept rows are at each position 0 … N."""
@@ -265,17 +293,102 @@ class Table:
         rows = self._connection.rows(kept_rows.group_by("v0").aggregate(size=kept_rows.count()))
         return cells.cell_counts(rows, ((position,) for position in range(values.grid.size + 1)))
 
+    def cell_position_counts(self, selection: Selection, grouping: Grouping, values: GridColumn) -> list[list[int]]:
+        """The same of the kept rows of each cell."""
+        kept_rows, names = self._kept_cells(selection, grouping, self._position_of(values, selection.unit))
+        sizes = kept_rows.group_by([*names, "x"]).aggregate(size=kept_rows.count())
+        by_cell = cells.rows_by_cell(self._connection.rows(sizes), grouping)
+        positions = [(position,) for position in range(values.grid.size + 1)]
+        return [cells.cell_counts(by_cell.get(cell, []), positions) for cell in grouping.cells]
+
+    def distinct_count(self, selection: Selection, column: str, domain: Sequence[Key] | None) -> int:
+        """How many different values, of a domain if it is given, the kept rows have; NULL is none."""
+        rows, value = self._matching_rows(selection), self._value_of(column, domain)
+        values = self._select_values(rows, selection.unit, {"v0": value(rows)})
+        kept_rows = self._keep_rows(values.filter(values["v0"].notnull()), ["v0"], selection.unit)
+        return self._fetch_number(kept_rows["v0"].nunique())
+
+    def cell_distinct_counts(
+        self, selection: Selection, grouping: Grouping, column: str, domain: Sequence[Key] | None
+    ) -> list[int]:
+        """The same of the kept rows of each cell."""
+        kept_rows, names = self._kept_cells(selection, grouping, self._value_of(column, domain))
+        counts = kept_rows.group_by(names).aggregate(size=kept_rows["x"].nunique())
+        by_cell = cells.rows_by_cell(self._connection.rows(counts), grouping)
+        return [int(by_cell[cell][0][0]) if cell in by_cell else 0 for cell in grouping.cells]
+
+    def check_distinct(self, column: str, domain: Sequence[Key] | None) -> None:
+        """Refuse a column whose values are no keys, and a domain that none of them can equal. Looks at no row."""
+        with self._explain_guesses(column):
+            kind = self._column_kind(column, "column", "column")
+            if kind not in cells.KEY_TYPES:
+                problem = f"column must hold integers, texts, truths or dates, got {column} of kind {kind}"
+                raise InputError(problem, "column", "choose another")
+            cells.check_keys(domain or (), kind, "domain", "domain")
+
+    def public_values(self, column: str, limit: int) -> list[Key]:
+        """The different values of a column of a public table, in order, up to a number of them; NULL is none."""
+        self.check_distinct(column, None)
+        rows = self._rows.select(v0=self._readable_column(self._rows, column))
+        values = rows.filter(rows["v0"].notnull()).distinct().order_by("v0").limit(limit)
+        return sorted(value for (value,) in self._connection.rows(values))
+
+    def _value_of(self, column: str, domain: Sequence[Key] | None) -> RowValue:
+        """The value of a column; NULL where it is none of the domain."""
+        self.check_distinct(column, domain)
+
+        def value(rows: Any) -> Any:
+            import ibis
+
+            values = self._readable_column(rows, column)
+            if domain is None:
+                return values
+            return ibis.cases((cells.is_among(values, domain), values), else_=ibis.null(values.type()))
+
+        return value
+
+    def _position_of(self, values: GridColumn, unit: PrivacyUnit) -> RowValue:
+        return functools.partial(self._position, values, unit)
+
+    def _kept_cells(
+        self, selection: Selection, grouping: Grouping, value: RowValue | None = None
+    ) -> tuple[Any, list[str]]:
+        """One row for each kept row, with the names of its cell and a value `x`, if it is asked for; and those names.
+
+        A row without a value is left out. Whether a row is in a cell depends on the row alone, so at most k rows of a
+        person are in all cells together.
+        """
+        rows = self._matching_rows(selection)
+        for column, column_keys in grouping.keys.items():
+            self.check_keys(column, column_keys)
+        columns = {column: self._readable_column(rows, column) for column in grouping.keys}
+        listed = [cells.is_among(columns[column], keys) for column, keys in grouping.keys.items()]
+        if grouping.other:
+            names = cells.cell_values(grouping.keys, columns, functools.reduce(operator.and_, listed))
+        else:
+            rows = rows.filter(listed)
+            columns = {column: self._readable_column(rows, column) for column in grouping.keys}
+            names = cells.cell_values(grouping.keys, columns, None)
+        values = {} if value is None else {"x": value(rows)}
+        selected = self._select_values(rows, selection.unit, {**names, **values})
+        selected = selected.filter(selected["x"].notnull()) if values else selected
+        return self._keep_rows(selected, [*names, *values], selection.unit), list(names)
+
     def _kept_positions(self, selection: Selection, values: GridColumn) -> Any:
         """One row with a position `v0` for each kept row."""
-        if selection.unit.groups is not None:
-            requirement = "unit must bound rows where numbers are added up or ranked, got groups"
-            raise InputError(requirement, "unit", "give rows = k")
         rows = self._matching_rows(selection)
-        self.check_numbers(values)
-        column = self._readable_column(rows, values.column)
-        position = grid.grid_position(column, values.grid, values.nulls, self._connection.engine)
+        position = self._position(values, selection.unit, rows)
         positions = self._select_values(rows, selection.unit, {"v0": position})
         return self._keep_rows(positions.filter(positions["v0"].notnull()), ["v0"], selection.unit)
+
+    def _position(self, values: GridColumn, unit: PrivacyUnit, rows: Any) -> Any:
+        """The position of each row's number on the grid; NULL where the row is to be left out."""
+        if unit.groups is not None:
+            requirement = "unit must bound rows where numbers are added up or ranked, got groups"
+            raise InputError(requirement, "unit", "give rows = k")
+        self.check_numbers(values)
+        column = self._readable_column(rows, values.column)
+        return grid.grid_position(column, values.grid, values.nulls, self._connection.engine)
 
     def _matching_rows(self, selection: Selection) -> Any:
         """The rows of the part that satisfy `where`."""
@@ -347,3 +460,14 @@ class Table:
                     "unit.column",
                     "name people by such a column",
                 )
+
+
+def _sums(rows: Any, position: str) -> dict[str, Any]:
+    """The number of rows and the sum of positions, as ibis aggregates them."""
+    return {"rows": rows.count(), "total": rows[position].cast(SUM_TYPE).sum()}
+
+
+def _square_sums(rows: Any, position: str) -> dict[str, Any]:
+    """The same with the sum of squares."""
+    place = rows[position].cast("int64")
+    return _sums(rows, position) | {"squares": (place * place).cast(SUM_TYPE).sum()}

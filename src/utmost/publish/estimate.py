@@ -21,7 +21,7 @@ from utmost.exact import decimal, integer, rational
 from utmost.publish.reading import number_readings, prior_points
 from utmost.publish.reading.estimates import Belief, Estimate, ExpectedLosses, Floats, Reader, Reading
 from utmost.publish.reading.number_readings import PriorShape, answer_reading, on_lattice
-from utmost.publish.reading.prior_points import AxisRequest
+from utmost.publish.reading.prior_points import AxisRequest, PointChoice
 from utmost.publish.release_model import Answer
 from utmost.queries.query import FaceValue
 
@@ -56,7 +56,7 @@ def estimate(
     `at_least` and `at_most` bound the values that the reader holds possible, in the value's unit; they are needed where
     the release has no public end. `grid` is how many points between them carry the prior; by default every value there
     is, up to 10⁷ for a count and 10⁶ otherwise, else those that matter (`reading.prior_points`). `cell` picks one of
-    a histogram.
+    several.
     """
     axis_request = AxisRequest(
         _parse_bound(at_least, "at_least"),
@@ -86,14 +86,15 @@ def make_reader(
     explicit_prior = prior_points.listed_prior(prior)
     weight_count = None if explicit_prior is None else explicit_prior.size
     shape = PriorShape(axis_request, weight_count, prior == "uniform")
-    points = answer_reading(answer).select_points(answer, cell, shape)
-    return Reader(
-        points.axis,
-        prior_points.prior_on(points.axis, prior, explicit_prior),
-        value_loss.stretch(points.axis.step),
-        coverage_share,
-        points.is_partial,
-    )
+
+    def reader_of(points: PointChoice) -> Reader:
+        point_prior = prior_points.prior_on(points.axis, prior, explicit_prior)
+        cells = tuple(reader_of(cell_points) for cell_points in points.cells)
+        return Reader(
+            points.axis, point_prior, value_loss.stretch(points.axis.step), coverage_share, points.is_partial, cells
+        )
+
+    return reader_of(answer_reading(answer).select_points(answer, cell, shape))
 
 
 def read_answer(
@@ -153,7 +154,7 @@ def belief_curves(estimate: Estimate, cell_index: int = 0) -> Belief:
     """Prior, likelihood and posterior over the points of the axis, for the reading of the cell at this index."""
     if estimate.reader is None:
         raise InputError(f"a {estimate.answer.kind} has no posterior: its law depends on all the rows")
-    reader = estimate.reader
+    reader = estimate.reader.of_cell(cell_index)
     logs = answer_reading(estimate.answer).log_likelihood(estimate, reader, cell_index)
     likelihood = np.exp(logs - logs.max())
     return Belief(reader.axis, np.exp(reader.prior.logs()), likelihood / likelihood.sum(), reader.after(logs))

@@ -23,7 +23,7 @@ from utmost.exact import epsilon as level_of
 from utmost.exact.files import check_no_named_pipe
 from utmost.exact.input_text import Fields, check_plain_text, file_error_reason, parse_toml
 from utmost.ledger.costs import MAX_AMOUNT_DIGITS
-from utmost.publish import pricing
+from utmost.publish import key_files, pricing
 from utmost.publish.wanted_errors import WantedError, parse_wanted_error
 from utmost.queries import found_cells, registry
 from utmost.queries.keys import check_key, key_to_text
@@ -102,8 +102,10 @@ def read_plan(path: str | Path) -> Plan:
     return replace(plan, output=plan.output or plan.folder / f"{plan_path.stem}.release.json")
 
 
-def parse_plan(text: str, folder: Path | None = None) -> Plan:
+def parse_plan(text: str, folder: Path | None = None, *, with_key_files: bool = True) -> Plan:
     """The plan in a text of TOML; refused with one line that names the key.
+
+    Files that its keys name are read, unless the plan must name none.
 
     >>> plan = parse_plan('''
     ... neighbours = "replace"
@@ -125,13 +127,16 @@ def parse_plan(text: str, folder: Path | None = None) -> Plan:
     except (ValueError, RecursionError) as problem:
         hint = "this is a release, not a plan" if '"utmost-release/' in text[:200] else None
         raise InputError(f"plan must be TOML: {_shorten(str(problem))}", "plan", hint) from None
+    if not with_key_files:
+        key_files.check_no_key_files(content)
     return plan_from_mapping(content, folder)
 
 
 def plan_from_mapping(content: Mapping[str, Any], folder: Path | None = None) -> Plan:
     """The plan in a mapping, as TOML has it."""
     check_plain_text(content, "plan")
-    top, base_folder = Fields(content, "plan"), (folder or Path.cwd()).absolute()
+    base_folder = (folder or Path.cwd()).absolute()
+    top = Fields(key_files.load_key_files(content, base_folder), "plan")
     output = top.text("output", None)
     plan = Plan(
         title=top.text("title", None),
@@ -317,7 +322,7 @@ def _parse_query(fields: Fields, price: PlanPrice) -> _UnpricedQuery:
     epsilon = Fraction(0) if wanted is not None else None if is_split else parse_epsilon(query_fields)
     share = _parse_share(query_fields) if is_split else Fraction(1)
     with name_query_in_errors(name):
-        query = kind.parse(query_fields)
+        query = registry.parse_query(kind, query_fields)
     query_fields.finish()
     if query.needs_delta and not (query.delta or price.delta):
         raise query_fields.error("delta", "must be given: by needs delta", "say for instance delta = 1e-6")

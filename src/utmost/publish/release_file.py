@@ -236,7 +236,7 @@ def _read_answer(fields: Fields, setting: PrivacySetting) -> Answer:
     kind = registry.parse_kind(labelled_fields)
     _check_error(labelled_fields.table("error"))
     labelled_fields.text("optimal")
-    query = kind.parse_content(labelled_fields)
+    query = registry.parse_query_content(kind, labelled_fields)
     statement = Statement(
         query,
         plans.parse_epsilon(labelled_fields),

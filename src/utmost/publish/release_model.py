@@ -91,14 +91,15 @@ class Answer:
 
     @property
     def parts(self) -> tuple[int, int] | None:
-        """The noisy total and number of rows that a mean is the ratio of; None for other answers."""
+        """The noisy total and number of rows that a mean is the ratio of; None for other answers, and for cells."""
         parts = self.details.get("parts")
-        return None if parts is None else (parts["total"], parts["rows"])
+        return (parts["total"], parts["rows"]) if isinstance(parts, Mapping) else None
 
     @property
     def position(self) -> int | None:
-        """The position of a quantile on its grid; None for other answers."""
-        return self.details.get("position")
+        """The position of a quantile on its grid; None for other answers, and for cells."""
+        position = self.details.get("position")
+        return position if isinstance(position, int) else None
 
     @property
     def drawn(self) -> Drawn:

@@ -33,7 +33,9 @@ from utmost.publish.output_files import table_note, table_note_path
 from utmost.queries.answer_mechanisms.lattice import half_width
 from utmost.queries.answer_mechanisms.mechanism import MISS_PROBABILITY
 from utmost.queries.answer_mechanisms.ratio import RatioMechanism, drawn_parts
-from utmost.queries.keys import key_name
+from utmost.queries.grouped import GroupedQuery
+from utmost.queries.keys import key_from_json, key_name
+from utmost.queries.number_column import NumberQuery
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -145,33 +147,48 @@ def _key_columns(answer: Answer) -> tuple[str, ...]:
     """The columns of the keys of each cell; none where the answer is one number."""
     if not isinstance(answer.value, tuple):
         return ()
-    columns, cells = tuple(answer.query_content.get("keys", ())), answer.query.cells
-    width = len(cells[0]) if cells else 1
+    content, cells = answer.query_content, _cells(answer)
+    columns = tuple(content.get("by") or content.get("keys", ()))
+    if not columns and "probabilities" in content:
+        return ("probability",)
+    width = len(cells[0]) if cells else len(columns)
     return columns if len(columns) == width else tuple(f"cell {k}" for k in range(1, width + 1))
+
+
+def _cells(answer: Answer) -> list[tuple[Key, ...]]:
+    """The keys of each value: of a cell that was found, drawn or asked for; the name of the cell of all other rows."""
+    values = answer.value if isinstance(answer.value, tuple) else ()
+    if "cells" in answer.details:
+        return [tuple(key_from_json(key) for key in cell) for cell in answer.details["cells"]]
+    if values and isinstance(values[0], tuple):
+        return list(values)
+    cells = answer.query.cells or tuple((k,) for k in range(1, len(values) + 1))
+    names = answer.cell_names or ("",) * len(cells)
+    return [tuple(name if key is None else key for key in cell) for cell, name in zip(cells, names, strict=True)]
 
 
 def _answer_rows(answer: Answer) -> Iterable[TidyRow]:
     if not isinstance(answer.value, tuple):
-        yield _row(answer, {}, Fraction(answer.value))
+        yield _row(answer, {}, Fraction(answer.value), answer.details)
         return
     columns = _key_columns(answer)
-    cells: Iterable[tuple[Key, ...]] = answer.query.cells or ((k,) for k in range(1, len(answer.value) + 1))
-    for cell, value in zip(cells, answer.value, strict=True):
-        yield _row(answer, dict(zip(columns, cell, strict=True)), Fraction(value))
+    for place, (cell, (_, value)) in enumerate(zip(_cells(answer), answer.named_values, strict=True)):
+        details = {key: entries[place] for key, entries in answer.details.items() if isinstance(entries, list)}
+        yield _row(answer, dict(zip(columns, cell, strict=True)), Fraction(value), details)
 
 
-def _row(answer: Answer, keys: Mapping[str, Key], value: Fraction) -> TidyRow:
-    interval = value_interval(answer, value)
+def _row(answer: Answer, keys: Mapping[str, Key], value: Fraction, details: Mapping[str, Any]) -> TidyRow:
+    interval = value_interval(answer, value, details)
     low = None if interval.low is None else bound_text(interval.low, is_upper=False)
     high, error = (None if end is None else bound_text(end) for end in (interval.high, interval.error))
     return TidyRow(answer.name, answer.kind, keys, value_text(value), low, high, error)
 
 
-def value_interval(answer: Answer, value: Fraction) -> ValueInterval:
-    """The 95 % interval of one value of an answer."""
+def value_interval(answer: Answer, value: Fraction, details: Mapping[str, Any] | None = None) -> ValueInterval:
+    """The 95 % interval of one value of an answer; `details` are those of its cell."""
     error, half = answer.error, Fraction(answer.error.half_width)
     if error.over_rows:
-        return _ratio_interval(answer, value)
+        return _ratio_interval(answer, value, answer.details if details is None else details)
     if error.suffix:
         return ValueInterval(None, None, half)
     low, high, lattice = value - half, value + half, answer.mechanism.lattice
@@ -182,12 +199,12 @@ def value_interval(answer: Answer, value: Fraction) -> ValueInterval:
     return ValueInterval(low, high, half)
 
 
-def _ratio_interval(answer: Answer, value: Fraction) -> ValueInterval:
+def _ratio_interval(answer: Answer, value: Fraction, details: Mapping[str, Any]) -> ValueInterval:
     """All means that total and rows within their errors stand for, and how far the value is from them at most."""
-    mechanism, grid = answer.mechanism, getattr(answer.query, "grid", None)
-    if not isinstance(mechanism, RatioMechanism) or grid is None or not isinstance(answer.details.get("parts"), dict):
+    mechanism, query = answer.mechanism, answer.query.inner if isinstance(answer.query, GroupedQuery) else answer.query
+    if not (isinstance(mechanism, RatioMechanism) and isinstance(query, NumberQuery) and "parts" in details):
         return ValueInterval(None, None, None)
-    low, high = _ratio_ends(mechanism, *drawn_parts(answer.details), grid)
+    low, high = _ratio_ends(mechanism, *drawn_parts(details), query.grid)
     low, high = min(low, value), max(high, value)
     return ValueInterval(low, high, max(value - low, high - value))
 

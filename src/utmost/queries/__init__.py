@@ -3,7 +3,9 @@ error, claim and JSON. `registry` lists the kinds; `answer_mechanisms` has the m
 """
 
 from utmost.queries.count import Count
+from utmost.queries.distinct import Distinct
 from utmost.queries.extremes import Max, Min
+from utmost.queries.grouped import GroupedQuery
 from utmost.queries.histogram import Histogram
 from utmost.queries.mean import Mean
 from utmost.queries.quantile import Quantile
@@ -11,5 +13,20 @@ from utmost.queries.quantiles import Quantiles
 from utmost.queries.query import Query
 from utmost.queries.sum import Sum
 from utmost.queries.top import Top
+from utmost.queries.variance import Variance
 
-__all__ = ["Count", "Histogram", "Max", "Mean", "Min", "Quantile", "Quantiles", "Query", "Sum", "Top"]
+__all__ = [
+    "Count",
+    "Distinct",
+    "GroupedQuery",
+    "Histogram",
+    "Max",
+    "Mean",
+    "Min",
+    "Quantile",
+    "Quantiles",
+    "Query",
+    "Sum",
+    "Top",
+    "Variance",
+]

@@ -2,6 +2,10 @@
 
 Of a unit at most k rows are kept, k = 1 where rows are units, so it has from 0 to k rows in the count before and after
 it changes: the count moves by at most k under both relations. With a unit of groups each person counts once: k = 1.
+
+**Counts in cells.** Of a unit at most k rows are kept, in all cells together. A unit that comes or goes moves the
+counts by at most k in all; one that is replaced leaves k cells and enters k others, which moves them by at most 2k.
+With a unit of groups these are at most k rows too, one in each of k cells.
 """
 
 from __future__ import annotations
@@ -13,9 +17,10 @@ from typing import TYPE_CHECKING, ClassVar
 from utmost.errors import InputError
 from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
 from utmost.queries.lattice_query import LatticeQuery
-from utmost.queries.query import METRIC_CLAIM, ExactAnswer, SelectedMechanism
+from utmost.queries.query import METRIC_CLAIM, NO_CLAIM, ExactAnswer, SelectedMechanism
 
 if TYPE_CHECKING:
+    from utmost.data.cells import Grouping
     from utmost.data.selection import PrivacyUnit
     from utmost.data.table import Table
     from utmost.exact.input_text import Fields
@@ -30,6 +35,10 @@ UNBOUNDED_COUNT_CLAIM = (
     "as little as with any mechanism of this epsilon made for that reader alone (GRS12 Thm 3.2 for the answer cut at "
     "that end)"
 )
+PER_CELL_CLAIM = (
+    "per cell: each cell alone is answered as well as privacy allows, for every reader of that cell (GRS12 Thm 3.2); "
+    "for all cells at once nothing is claimed, since no mechanism is the best for every reader of a histogram"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +48,7 @@ class Count(LatticeQuery):
     kind: ClassVar[str] = "count"
     noun: ClassVar[str] = "count"
     counts_rows: ClassVar[bool] = True
+    takes_keys: ClassVar[bool] = True
 
     where: str | None = None
 
@@ -51,8 +61,14 @@ class Count(LatticeQuery):
         """The number of rows, or of persons."""
         return [table.count(setting.selection(self))]
 
+    def cell_answers(self, table: Table, setting: PrivacySetting, grouping: Grouping) -> list[ExactAnswer]:
+        """The number of rows in each cell."""
+        return [[size] for size in table.cell_counts(setting.selection(self), grouping.keys, grouping.other)]
+
     def select_mechanism(self, epsilon: Fraction, setting: PrivacySetting) -> SelectedMechanism:
-        """Geometric noise of ε/k a row, between 0 and the most rows there can be."""
+        """Geometric noise of ε/k a row, between 0 and the most rows there can be; for cells ε/2k under replace."""
+        if setting.grouped:
+            return _select_for_cells(epsilon, setting)
         by_person = setting.unit.groups is not None
         everyone = setting.replacing and self.where is None and setting.part is None
         if everyone and (by_person or setting.unit.column is None):
@@ -73,3 +89,12 @@ class Count(LatticeQuery):
     def bounds_contributions(self, unit: PrivacyUnit) -> bool:
         """With a unit of groups each person is counted once, whatever the bound: nothing is left out."""
         return unit.column is not None and unit.groups is None
+
+
+def _select_for_cells(epsilon: Fraction, setting: PrivacySetting) -> SelectedMechanism:
+    sensitivity = setting.unit.bound * (2 if setting.replacing else 1)
+    high = None if setting.units is None else setting.units * (setting.unit.rows or 1)
+    mechanism = LatticeMechanism(epsilon / sensitivity, 0, high)
+    if sensitivity == 1:
+        return SelectedMechanism(mechanism, sensitivity, PER_CELL_CLAIM, "geometric")
+    return SelectedMechanism(mechanism, sensitivity, NO_CLAIM, "any")

@@ -1,46 +1,34 @@
-"""Histograms: how many rows are in each of the cells that a plan lists.
+"""Histograms: how many rows are in each of the cells that a plan lists. Another name for `count` with keys.
 
-Of a unit at most k rows are kept, in all cells together. A unit that comes or goes moves the counts by at most k in
-all; one that is replaced leaves k cells and enters k others, which moves them by at most 2k.
+The sensitivity is that of counts in cells (`queries.count`): k rows of a unit in all cells together, 2k under replace.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from fractions import Fraction
-from functools import partial
-from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from utmost.data import cells as key_cells
+from utmost.data.cells import Grouping
 from utmost.data.selection import Key
 from utmost.errors import InputError
-from utmost.queries.answer_mechanisms.lattice import LatticeMechanism, PreparedNoise, prepare_noise
 from utmost.queries.answer_mechanisms.mechanism import Drawn
 from utmost.queries.calibration_form import CalibrationExample, CalibrationForm, CalibrationOption
-from utmost.queries.keys import KEY_SCHEMA, check_key, key_from_json, key_to_json
-from utmost.queries.lattice_query import LatticeQuery
-from utmost.queries.query import ALTERED, NO_CLAIM, AnswerDraw, ExactAnswer, Query, QueryField, SelectedMechanism
+from utmost.queries.count import Count
+from utmost.queries.grouped import GroupedQuery, grouping_from_content, grouping_schemas, parse_grouping
+from utmost.queries.query import Query, QueryField
 
 if TYPE_CHECKING:
-    from utmost.data.selection import Partition, PrivacyUnit
-    from utmost.data.table import Table
     from utmost.exact.input_text import Fields
-    from utmost.queries.privacy_setting import PrivacySetting
-
-PER_CELL_CLAIM = (
-    "per cell: each cell alone is answered as well as privacy allows, for every reader of that cell (GRS12 Thm 3.2); "
-    "for all cells at once nothing is claimed, since no mechanism is the best for every reader of a histogram"
-)
 
 
-@dataclass(frozen=True, slots=True)
-class Histogram(LatticeQuery):
+class Histogram(GroupedQuery):
     """How many rows are in each cell: one cell for every combination of the public `keys` of each column.
 
-    Rows whose keys are not listed are not counted.
+    Rows whose keys are not listed are not counted, or in one more cell with `other`.
     """
+
+    __slots__ = ()
 
     kind: ClassVar[str] = "histogram"
     noun: ClassVar[str] = "count in each cell"
@@ -61,97 +49,32 @@ class Histogram(LatticeQuery):
         ),
     )
     counts_rows: ClassVar[bool] = True
+    clamps_values: ClassVar[bool] = False
 
-    keys: Mapping[str, tuple[Key, ...]]
-    where: str | None = None
+    def __init__(self, keys: Mapping[str, tuple[Key, ...]], where: str | None = None, other: bool = False) -> None:
+        super().__init__(Count(where), Grouping(keys, other))
 
-    def __post_init__(self) -> None:
-        """Check that the cells are some, and apart."""
-        key_cells.check_cells(self.keys)
-
-    def __hash__(self) -> int:
-        """Equal histograms have the same hash, whatever the order of their columns."""
-        return hash((frozenset(self.keys.items()), self.where))
-
-    @property
-    def cells(self) -> tuple[tuple[Key, ...], ...]:
-        """The cells, the last column's keys running fastest."""
-        return key_cells.cells(self.keys)
+    def __repr__(self) -> str:
+        """Its keys and its predicate."""
+        other = ", other=True" if self.grouping.other else ""
+        return f"Histogram(keys={dict(self.keys)!r}, where={self.where!r}{other})"
 
     @classmethod
     def parse(cls, fields: Fields) -> Histogram:
         """The histogram in a table of a plan."""
-        key_fields = fields.table("keys")
-        keys = {
-            column: tuple(check_key(value, f"keys of {column}", f"keys.{column}") for value in key_fields.items(column))
-            for column in key_fields.columns()
-        }
-        return cls(keys, fields.text("where", None))
+        grouping = parse_grouping(fields)
+        return cls(grouping.keys, fields.text("where", None), grouping.other)
 
     @classmethod
     def parse_content(cls, fields: Fields) -> Histogram:
-        """The histogram in a table of a release file, whose cells must be those of its keys."""
-        where, key_fields = fields.text("where", None), fields.table("keys")
-        keys = {column: tuple(map(key_from_json, key_fields.items(column))) for column in key_fields.columns()}
-        if not _are_combinations(fields.items("cells"), [key_fields.items(column) for column in keys]):
-            raise fields.error("cells", "must be the combinations of its keys, got others", ALTERED)
-        return cls(keys, where)
-
-    def plan_entries(self) -> dict[str, Any]:
-        """The keys."""
-        return {"keys": {column: list(values) for column, values in self.keys.items()}}
-
-    def content(self) -> dict[str, Any]:
-        """The keys, and the cells that they make."""
-        keys = {column: [key_to_json(value) for value in values] for column, values in self.keys.items()}
-        return {"keys": keys, "cells": [[key_to_json(value) for value in cell] for cell in self.cells]}
+        """The histogram in a table of a release file."""
+        where, grouping = fields.text("where", None), grouping_from_content(fields)
+        return cls(grouping.keys, where, grouping.other)
 
     @classmethod
     def schema(cls) -> dict[str, Any]:
         """Keys by column, cells, and a whole number for each cell."""
-        key_list = {"type": "array", "items": KEY_SCHEMA}
-        return {
-            "keys": {"type": "object", "additionalProperties": key_list},
-            "cells": {"type": "array", "items": key_list},
-            "value": {"type": "array", "items": {"type": "integer"}},
-        }
-
-    @property
-    def columns(self) -> frozenset[str]:
-        """The columns of its keys."""
-        return frozenset(self.keys)
-
-    @property
-    def group_keys(self) -> Mapping[str, tuple[Key, ...]]:
-        """Its keys."""
-        return self.keys
-
-    def check(self, table: Table, unit: PrivacyUnit, part: Partition | None) -> None:
-        """Refuse keys that no value of their column can equal."""
-        Query.check(self, table, unit, part)
-        for column, keys in self.keys.items():
-            table.check_keys(column, keys)
-
-    def exact_answer(self, table: Table, setting: PrivacySetting) -> ExactAnswer:
-        """The number of rows in each cell."""
-        return table.cell_counts(setting.selection(self), self.keys)
-
-    def select_mechanism(self, epsilon: Fraction, setting: PrivacySetting) -> SelectedMechanism:
-        """Geometric noise of ε/k, or ε/2k under replace, on each cell."""
-        unit_bound = setting.unit.bound
-        sensitivity = 2 * unit_bound if setting.replacing else unit_bound
-        high = None if setting.units is None else setting.units * (setting.unit.rows or 1)
-        single = sensitivity == 1
-        return SelectedMechanism(
-            LatticeMechanism(epsilon / sensitivity, 0, high),
-            sensitivity,
-            PER_CELL_CLAIM if single else NO_CLAIM,
-            "geometric" if single else "any",
-        )
-
-    def prepare_draw(self, mechanism: LatticeMechanism) -> AnswerDraw:
-        """Each cell with its own noise."""
-        return partial(_draw_cells, prepare_noise(mechanism))
+        return grouping_schemas(Count)
 
     def same_error(self) -> Query:
         """Its error does not depend on its keys."""
@@ -172,26 +95,3 @@ class Histogram(LatticeQuery):
         if not all(isinstance(number, int) and not isinstance(number, bool) for number in numbers):
             raise InputError("the value of a histogram must be a list of whole numbers", "value", context="release")
         return Drawn(tuple(numbers), {})
-
-    def check_drawn(self, mechanism: LatticeMechanism, drawn: Drawn) -> None:
-        """Refuse a number beyond the ends, and more or fewer numbers than cells."""
-        assert isinstance(drawn.value, tuple)
-        if len(self.cells) != len(drawn.value):
-            wrong_number = f"value must have a number for each of {len(self.cells)} cells, got {len(drawn.value)}"
-            raise InputError(wrong_number, "value")
-        for number in drawn.value:
-            mechanism.check_number(mechanism.number(Fraction(number)))
-
-
-def _draw_cells(noise: PreparedNoise, truth: ExactAnswer) -> Drawn:
-    return Drawn(tuple(noise.add_noise(truth)), {})
-
-
-def _are_combinations(cells: list[Any], keys: list[list[Any]]) -> bool:
-    """Are cells the combinations of the keys of each column. As soon as they are not, no further one is made."""
-    number = 1
-    for values in keys:
-        number *= len(values)
-        if number > len(cells):
-            return False
-    return number == len(cells) and all(cell == list(keys) for cell, keys in zip(cells, product(*keys), strict=True))

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from utmost.data.cells import MAX_CELLS
 from utmost.data.selection import Key
 from utmost.errors import InputError
 
+if TYPE_CHECKING:
+    from utmost.exact.input_text import Fields
+
 KEY_SCHEMA = {"$ref": "#/$defs/key"}
+KEY_RANGE = re.compile(r"\s*(-?[0-9]{1,20})\s*\.\.\s*(-?[0-9]{1,20})\s*")
+QUOTED_TEXT = re.compile(r"'.*'|\".*\"", flags=re.DOTALL)
 
 
 def check_key(value: object, name: str, field: str) -> Key:
@@ -25,6 +32,29 @@ def check_key(value: object, name: str, field: str) -> Key:
         field,
         "use where for the rest",
     )
+
+
+def parse_keys(fields: Fields, name: str) -> tuple[Key, ...]:
+    """Public values in a plan: a list, or a range of whole numbers as in "1..12"."""
+    value, field = fields.raw(name), fields.error(name, "").field or name
+    if isinstance(value, str):
+        return _parse_range(fields, name, value)
+    keys = tuple(check_key(item, f"{field.replace('keys.', 'keys of ')}", field) for item in fields.items(name))
+    for key in keys:
+        if isinstance(key, str) and QUOTED_TEXT.fullmatch(key) and len(key) > 1:
+            problem = f"must be texts without quotes of their own, got {json.dumps(key[:40], ensure_ascii=False)}"
+            raise fields.error(name, problem, f"write {json.dumps(key[1:-1][:40], ensure_ascii=False)}")
+    return keys
+
+
+def _parse_range(fields: Fields, name: str, text: str) -> tuple[Key, ...]:
+    match = KEY_RANGE.fullmatch(text)
+    if match is None:
+        raise fields.error(name, 'must be a list in [ ], or a range of whole numbers as in "1..12"')
+    first, last = int(match[1]), int(match[2])
+    if not 0 <= last - first < MAX_CELLS:
+        raise fields.error(name, f"must be a range of 1 to {MAX_CELLS} whole numbers, the smaller one first")
+    return tuple(range(first, last + 1))
 
 
 def key_to_json(value: Key) -> Any:

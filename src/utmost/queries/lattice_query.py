@@ -28,6 +28,10 @@ class LatticeQuery(Query):
         """The number with noise."""
         return partial(_draw_number, prepare_noise(mechanism))
 
+    def prepare_cells_draw(self, mechanism: LatticeMechanism, number: int) -> AnswerDraw:
+        """Each cell with its own noise, all drawn at once."""
+        return partial(_draw_cells, prepare_noise(mechanism))
+
     def value_room(self, mechanism: LatticeMechanism) -> int:
         """Room for one number, or for one in each cell."""
         return mechanism.room(len(self.cells) or 1)
@@ -57,6 +61,15 @@ class LatticeQuery(Query):
 
 def _draw_number(noise: PreparedNoise, truth: ExactAnswer) -> Drawn:
     return Drawn(noise.add_noise(truth)[0], {})
+
+
+def _draw_cells(noise: PreparedNoise, truth: ExactAnswer) -> Drawn:
+    return Drawn(tuple(noise.add_noise(truth)), {})
+
+
+def draw_lattice_cells(noise: PreparedNoise, truth: ExactAnswer) -> Drawn:
+    """One noisy number for each cell, as what it stands for."""
+    return Drawn(tuple(noise.mechanism.value(number) for number in noise.add_noise(truth)), {})
 
 
 def draw_lattice_value(noise: PreparedNoise, truth: ExactAnswer) -> Drawn:

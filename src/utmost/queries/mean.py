@@ -7,6 +7,11 @@ most N: one summand moves within its range.
 2·position − N over the kept rows, each between −N and N; R is their number. If a unit takes a ≤ k rows away and brings
 b ≤ k (b = 0 or a = 0 under add-remove), T moves by at most (a + b)·N and R by |a − b|. With ε/(2kN) a step of T and
 ε/(2k) a step of R that costs at most ε·((a + b) + |a − b|)/(2k) = ε·max(a, b)/k ≤ ε: both relations cost the same. ∎
+
+**Means in cells** are ratios of a noisy total and a noisy number of rows of each cell. If a unit takes a_c rows from
+cell c and brings b_c, that costs at most Σ_c ε·max(a_c, b_c)/k at the same rates. The a_c add up to at most k, and so
+do the b_c: at most ε under add-remove, where one of them is 0, and at most 2ε under replace, reached where no cell has
+both. So the rates are the same under add-remove and half as large under replace. ∎
 """
 
 from __future__ import annotations
@@ -42,10 +47,11 @@ from utmost.queries.calibration_form import (
 from utmost.queries.lattice_query import check_lattice_value, draw_lattice_value
 from utmost.queries.number_column import grid_content, grid_from_options
 from utmost.queries.number_total import NumberTotal, RoundedTotal
-from utmost.queries.query import ALTERED, NO_CLAIM, AnswerDraw, ExactAnswer, SelectedMechanism
+from utmost.queries.query import ALTERED, NO_CLAIM, AnswerDraw, ExactAnswer, SelectedMechanism, combine_drawn
 
 if TYPE_CHECKING:
-    from utmost.data.table import Table
+    from utmost.data.cells import Grouping
+    from utmost.data.table import Moments, Table
     from utmost.exact.input_text import Fields
     from utmost.queries.privacy_setting import PrivacySetting
 
@@ -69,6 +75,8 @@ class Mean(NumberTotal):
     public_rows_hint: ClassVar[str] = (
         ', or take neighbours = "replace" and rows as units, without where, part and dropped nulls'
     )
+
+    drawn_keys: ClassVar[tuple[str, ...]] = ("value", "parts")
 
     column: str
     grid: Grid
@@ -100,6 +108,14 @@ class Mean(NumberTotal):
         moments = table.moments(setting.selection(self), self.values)
         if setting.holds_everyone(self):
             return [moments.positions]
+        return self._total_and_rows(moments)
+
+    def cell_answers(self, table: Table, setting: PrivacySetting, grouping: Grouping) -> list[ExactAnswer]:
+        """The total from the middle and the number of rows of each cell."""
+        cells = table.cell_moments(setting.selection(self), grouping, self.values)
+        return [self._total_and_rows(moments) for moments in cells]
+
+    def _total_and_rows(self, moments: Moments) -> ExactAnswer:
         return [2 * moments.positions - self.grid.size * moments.rows, moments.rows]
 
     def select_mechanism(self, epsilon: Fraction, setting: PrivacySetting) -> SelectedMechanism:
@@ -108,9 +124,10 @@ class Mean(NumberTotal):
         if units and setting.holds_everyone(self):
             total = LatticeMechanism(epsilon / grid.size, 0, units * grid.size, grid.low, grid.step / units)
             return SelectedMechanism(total, grid.size, self.metric_claim(epsilon, setting), "geometric")
-        sensitivity = 2 * unit_rows * grid.size
+        sides = 4 if setting.grouped and setting.replacing else 2
+        sensitivity = sides * unit_rows * grid.size
         total = LatticeMechanism(epsilon / sensitivity, None, None, (grid.low + grid.high) / 2, grid.step / 2)
-        rows = LatticeMechanism(epsilon / (2 * unit_rows), 0, None if units is None else units * unit_rows)
+        rows = LatticeMechanism(epsilon / (sides * unit_rows), 0, None if units is None else units * unit_rows)
         return SelectedMechanism(RatioMechanism(total, rows), sensitivity, NO_CLAIM, "any")
 
     def rounded_total(self, epsilon: Fraction, setting: PrivacySetting) -> RoundedTotal:
@@ -123,6 +140,8 @@ class Mean(NumberTotal):
         if isinstance(mechanism, LatticeMechanism):
             return mechanism.step_epsilon() * self.grid.size
         total, rows = mechanism.total.step_epsilon() * self.grid.size, mechanism.rows.step_epsilon()
+        if setting.grouped:
+            return setting.unit.bound * (total + rows) * (2 if setting.replacing else 1)
         return setting.unit.bound * max(2 * total if setting.replacing else total, total + rows)
 
     def prepare_draw(self, mechanism: MeanMechanism) -> AnswerDraw:
@@ -130,6 +149,11 @@ class Mean(NumberTotal):
         if isinstance(mechanism, LatticeMechanism):
             return partial(draw_lattice_value, prepare_noise(mechanism))
         return partial(_draw_ratio, self.grid, mechanism, prepare_noise(mechanism.total), prepare_noise(mechanism.rows))
+
+    def prepare_cells_draw(self, mechanism: RatioMechanism, number: int) -> AnswerDraw:
+        """Both numbers of each cell with noise of their own, and the mean they stand for."""
+        noises = prepare_noise(mechanism.total), prepare_noise(mechanism.rows)
+        return partial(_draw_ratios, self.grid, mechanism, *noises)
 
     def value_room(self, mechanism: MeanMechanism) -> int:
         """Room for one number, and for the parts of a ratio."""
@@ -197,5 +221,15 @@ def _draw_ratio(
     grid: Grid, mechanism: RatioMechanism, total: PreparedNoise, rows: PreparedNoise, truth: ExactAnswer
 ) -> Drawn:
     (noisy_total,), (noisy_rows,) = total.add_noise(truth[:1]), rows.add_noise(truth[1:])
-    parts = {"total": noisy_total, "rows": noisy_rows}
-    return Drawn(mechanism.mean(noisy_total, noisy_rows, grid), {"parts": parts})
+    return _ratio(grid, mechanism, noisy_total, noisy_rows)
+
+
+def _draw_ratios(
+    grid: Grid, mechanism: RatioMechanism, total: PreparedNoise, rows: PreparedNoise, truth: ExactAnswer
+) -> Drawn:
+    numbers = zip(total.add_noise(truth[::2]), rows.add_noise(truth[1::2]), strict=True)
+    return combine_drawn([_ratio(grid, mechanism, noisy_total, noisy_rows) for noisy_total, noisy_rows in numbers])
+
+
+def _ratio(grid: Grid, mechanism: RatioMechanism, total: int, rows: int) -> Drawn:
+    return Drawn(mechanism.mean(total, rows, grid), {"parts": {"total": total, "rows": rows}})

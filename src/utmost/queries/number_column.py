@@ -41,6 +41,7 @@ class NumberQuery(Query):
     __slots__ = ()
 
     clamps_values: ClassVar[bool] = True
+    takes_keys: ClassVar[bool] = True
 
     column: str
     grid: Grid

@@ -162,6 +162,13 @@ class NumberTotal(NumberQuery):
         extra = rows_promise(total.question, total.rounded_rows * self.grid.step).extra
         return METRIC_CLAIM if extra is None else f"{METRIC_CLAIM}; {ROUNDING_CLAIM.format(decimal_above(extra, 4))}"
 
+    def check_cells(self, number: int) -> None:
+        """Refuse to find a step for cells: the number of rows in a cell is secret."""
+        if self.extra_loss is not None:
+            raise InputError(
+                "extra_loss must be left out with keys: how many rows a cell has is secret", "extra_loss", "give step"
+            )
+
     def read_drawn(self, fields: Fields) -> Drawn:
         """The noisy number."""
         return Drawn(fields.number("value"), {})

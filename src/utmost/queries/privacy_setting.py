@@ -15,12 +15,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PrivacySetting:
-    """What a release's sensitivities rest on: the relation, the unit, the part, and the number of units if public."""
+    """What a release's sensitivities rest on: the relation, the unit, the part, and the number of units if public.
+
+    `grouped` is set for a query that is asked of each of several cells: all cells together move by its sensitivity.
+    """
 
     neighbours: NeighbourRelation
     unit: PrivacyUnit
     part: Partition | None
     units: int | None
+    grouped: bool = False
 
     @property
     def replacing(self) -> bool:
@@ -33,7 +37,7 @@ class PrivacySetting:
 
     def holds_everyone(self, query: Query) -> bool:
         """Is every unit in the query with exactly one row, whatever the data: then their number is public."""
-        covers_table = self.replacing and self.part is None and query.where is None
+        covers_table = self.replacing and self.part is None and query.where is None and not self.grouped
         return covers_table and self.unit.column is None and not query.drops_rows
 
 

@@ -6,6 +6,10 @@ goes moves t·# − s·n by t − s or s; one that moves, by t. So the loss move
 and by k·t under replace, with k rows kept of a unit. The intervals [#{x < j}, #{x ≤ j}] cover 0 … n, so some j has
 loss 0. The mechanism has ε = 2·rate·sensitivity (`PermuteAndFlip`), as the exponential mechanism has (McSherry and
 Talwar 2007), by which releases were drawn before.
+
+**Quantiles in cells.** If a unit takes a_c rows from cell c and brings b_c, the losses of that cell move by at most
+(a_c + b_c)·max(s, t − s), and its choice has ε_c = 2·rate·(a_c + b_c)·max(s, t − s). The choices are independent, so
+the ε_c add up: all cells together move by k·max(s, t − s) under add-remove, and by 2k·max(s, t − s) under replace.
 """
 
 from __future__ import annotations
@@ -62,10 +66,12 @@ from utmost.queries.query import (
 )
 
 if TYPE_CHECKING:
+    from utmost.data.cells import Grouping
     from utmost.data.table import Table
     from utmost.exact.input_text import Fields
     from utmost.queries.privacy_setting import PrivacySetting
 
+MAX_CELL_CANDIDATES = 2 * 10**6  # grid values of all cells of a quantile
 QUANTILE_REMARK = (
     "A quantile is drawn by a law that depends on all rows, not on the true quantile alone, so there is no posterior "
     "for any prior: it is read at face value. With probability {0} % fewer than {1} rows lie on the wrong side of it, "
@@ -103,6 +109,8 @@ class Quantile(NumberQuery):
             instead_of="probability",
         ),
     )
+
+    drawn_keys: ClassVar[tuple[str, ...]] = ("value", "position")
 
     column: str
     grid: Grid
@@ -158,6 +166,17 @@ class Quantile(NumberQuery):
         """The loss of each position."""
         return self.losses(table.position_counts(setting.selection(self), self.values))
 
+    def check_cells(self, number: int) -> None:
+        """Refuse more losses in all cells than are worked out."""
+        if number * (self.grid.size + 1) > MAX_CELL_CANDIDATES:
+            problem = f"keys must leave at most {MAX_CELL_CANDIDATES} grid values in all cells of a quantile"
+            raise InputError(problem, "keys", "take fewer cells or a coarser step")
+
+    def cell_answers(self, table: Table, setting: PrivacySetting, grouping: Grouping) -> list[ExactAnswer]:
+        """The loss of each position in each cell."""
+        cells = table.cell_position_counts(setting.selection(self), grouping, self.values)
+        return [self.losses(counts) for counts in cells]
+
     def losses(self, counts: list[int]) -> list[int]:
         """The loss of each position of the grid, from how many values are at each: whole numbers.
 
@@ -185,8 +204,9 @@ class Quantile(NumberQuery):
 
     def _sensitivity(self, setting: PrivacySetting) -> int:
         denominator, numerator = self.probability.denominator, self.probability.numerator
-        row_sensitivity = denominator if setting.replacing else max(numerator, denominator - numerator)
-        return row_sensitivity * setting.unit.bound
+        largest = max(numerator, denominator - numerator)
+        replaced = 2 * largest if setting.grouped else denominator
+        return (replaced if setting.replacing else largest) * setting.unit.bound
 
     def actual_epsilon(self, mechanism: ChoiceMechanism, setting: PrivacySetting) -> Fraction:
         """Twice the rate times the sensitivity."""

@@ -7,9 +7,10 @@ form and the table of kinds in docs/plan.md know no kind by name.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from utmost.data.selection import Selection
@@ -17,6 +18,7 @@ from utmost.queries.answer_mechanisms.mechanism import AccuracyTarget, AnswerVal
 from utmost.queries.keys import key_name, key_to_json
 
 if TYPE_CHECKING:
+    from utmost.data.cells import Cell, Grouping
     from utmost.data.selection import Key, Partition, PrivacyUnit
     from utmost.data.table import Table
     from utmost.exact.input_text import Fields
@@ -93,6 +95,8 @@ class Query(ABC):
     counts_rows: ClassVar[bool] = False
     clamps_values: ClassVar[bool] = False  # values are changed before they are used
     needs_delta: ClassVar[bool] = False  # it is (ε, δ)-private with δ > 0
+    takes_keys: ClassVar[bool] = False  # may be asked of each cell of a grouping (`queries.grouped`)
+    drawn_keys: ClassVar[tuple[str, ...]] = ("value",)  # of what `read_drawn` reads
 
     where: str | None  # the predicate that its rows satisfy; a field of every kind
     delta: Fraction = Fraction(0)  # a field of kinds that need it: what may be spent, or was
@@ -105,9 +109,12 @@ class Query(ABC):
         return cls
 
     @classmethod
-    @abstractmethod
     def parse(cls, fields: Fields) -> Self:
-        """The query in a table of a plan. Keys are read in the order in which missing ones are reported."""
+        """The query in a table of a plan. Keys are read in the order in which missing ones are reported.
+
+        Asked only of kinds that are registered.
+        """
+        raise NotImplementedError
 
     @classmethod
     def parse_content(cls, fields: Fields) -> Self:
@@ -210,6 +217,19 @@ class Query(ABC):
     def value_room(self, mechanism: Any) -> int:
         """More bytes than what is published of a draw takes in a release file, from public things."""
 
+    # Cells: asked only of kinds with `takes_keys`, with a setting that is `grouped`
+
+    def check_cells(self, number: int) -> None:  # noqa: B027
+        """Refuse to be asked of so many cells; by default of none."""
+
+    def cell_answers(self, table: Table, setting: PrivacySetting, grouping: Grouping) -> list[ExactAnswer]:
+        """The true answer of each cell, all from one scan of the table and all of one length: secret."""
+        raise NotImplementedError
+
+    def prepare_cells_draw(self, mechanism: Any, number: int) -> AnswerDraw:
+        """The draw of the answers of so many cells from their exact ones, one after the other; it cannot fail."""
+        return partial(_draw_each_cell, self.prepare_draw(mechanism), number)
+
     # Accuracy
 
     @abstractmethod
@@ -251,14 +271,14 @@ class Query(ABC):
     # Released values
 
     @property
-    def cells(self) -> tuple[tuple[Key, ...], ...]:
+    def cells(self) -> tuple[Cell, ...]:
         """The cells that have a number each; none where the answer is one number."""
         return ()
 
     @property
     def cell_names(self) -> tuple[str, ...]:
         """The names of the cells: their keys, with a comma between the keys of one cell."""
-        return tuple(",".join(key_name(key) for key in cell) for cell in self.cells)
+        return tuple(",".join(key_name(key) for key in cell if key is not None) for cell in self.cells)
 
     @property
     def values_noun(self) -> str:
@@ -280,6 +300,17 @@ class Query(ABC):
     @abstractmethod
     def check_drawn(self, mechanism: Any, drawn: Drawn) -> None:
         """Refuse what the mechanism cannot have given, and a value that is not what its details stand for."""
+
+
+def combine_drawn(drawn: Sequence[Drawn]) -> Drawn:
+    """What was drawn for the cells, one entry for each cell. Runs after the charge: it cannot fail."""
+    details = {key: [cell.details[key] for cell in drawn] for key in drawn[0].details}
+    return Drawn(tuple(cell.value for cell in drawn), details)
+
+
+def _draw_each_cell(draw: AnswerDraw, number: int, truth: ExactAnswer) -> Drawn:
+    length = len(truth) // number
+    return combine_drawn([draw(truth[start : start + length]) for start in range(0, len(truth), length)])
 
 
 def drawn_content(drawn: Drawn) -> dict[str, Any]:

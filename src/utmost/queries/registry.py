@@ -8,14 +8,17 @@ from utmost.data.cells import KEY_TYPES
 from utmost.data.engines.schema import ColumnKind
 from utmost.data.table import NUMBERS
 from utmost.queries.count import Count
+from utmost.queries.distinct import Distinct
 from utmost.queries.extremes import Max, Min
 from utmost.queries.found_count import FoundCount
+from utmost.queries.grouped import GroupedQuery, group_content, group_query, grouping_schemas
 from utmost.queries.histogram import Histogram
 from utmost.queries.mean import Mean
 from utmost.queries.quantile import Quantile
 from utmost.queries.query import Query, QueryField
 from utmost.queries.sum import Sum
 from utmost.queries.top import Top
+from utmost.queries.variance import Variance
 
 if TYPE_CHECKING:
     from utmost.exact.input_text import Fields
@@ -29,11 +32,14 @@ QUERY_KINDS: dict[str, type[Query]] = {
     Min.kind: Min,
     Max.kind: Max,
     Top.kind: Top,
+    Variance.kind: Variance,
+    Distinct.kind: Distinct,
 }
 FOUND_KINDS: dict[str, type[Query]] = {  # the same kinds with `by`: cells that are found in the data
     FoundCount.kind: FoundCount,
 }
-COLUMN_INPUTS = {"number column": NUMBERS, "keys": tuple(KEY_TYPES)}  # the kinds of columns that they take
+KEY_KINDS = tuple(KEY_TYPES)
+COLUMN_INPUTS = {"number column": NUMBERS, "column": KEY_KINDS, "keys": KEY_KINDS}  # the kinds of columns they take
 
 
 def parse_kind(fields: Fields) -> type[Query]:
@@ -49,9 +55,23 @@ def parse_kind(fields: Fields) -> type[Query]:
     return FOUND_KINDS[name]
 
 
+def parse_query(kind: type[Query], fields: Fields) -> Query:
+    """The query of this kind in a table of a plan, in each cell where the table has keys."""
+    return group_query(kind.parse(fields), fields)
+
+
+def parse_query_content(kind: type[Query], fields: Fields) -> Query:
+    """The same in a table of a release file."""
+    return group_content(kind.parse_content(fields), fields)
+
+
 def query_fields() -> dict[str, QueryField]:
     """The fields of all kinds, each once, by name."""
-    return {field.name: field for kind in QUERY_KINDS.values() for field in kind.fields}
+    fields: dict[str, QueryField] = {}
+    for field in (field for kind in QUERY_KINDS.values() for field in kind.fields):
+        if field.name not in fields or field.input == "column":  # a column of numbers for some kinds, any for others
+            fields[field.name] = field
+    return fields
 
 
 def kinds_with_field(name: str) -> tuple[str, ...]:
@@ -63,7 +83,7 @@ def kinds_of_column(column_kind: ColumnKind) -> tuple[str, ...]:
     """The kinds of queries that a column of this kind can be used in.
 
     >>> kinds_of_column(ColumnKind.TEXT), kinds_of_column(ColumnKind.OTHER)
-    (('count', 'histogram', 'top'), ())
+    (('count', 'histogram', 'top', 'distinct'), ())
     """
     if column_kind is ColumnKind.OTHER:
         return ()
@@ -77,7 +97,8 @@ def kind_schemas() -> dict[str, Any]:
     """The JSON schemas of the entries of queries in a release, by key; an entry of several kinds fits one of theirs."""
     alternatives: dict[str, list[Any]] = {}
     for kind in (*QUERY_KINDS.values(), *FOUND_KINDS.values()):
-        for key, schema in kind.schema().items():
+        entries = [*kind.schema().items(), *(grouping_schemas(kind).items() if kind.takes_keys else ())]
+        for key, schema in entries:
             schemas = alternatives.setdefault(key, [])
             schemas += [] if schema in schemas else [schema]
     return {key: schemas[0] if len(schemas) == 1 else {"anyOf": schemas} for key, schemas in alternatives.items()}
@@ -87,11 +108,12 @@ def documented_keys(kind: type[Query]) -> str:
     """The keys of a kind beside name, kind and epsilon, as docs/plan.md lists them.
 
     >>> documented_keys(Sum)
-    '`column`, `low`, `high`, `step` or `extra_loss`, `nulls`, `where`'
+    '`column`, `low`, `high`, `step` or `extra_loss`, `nulls`, `keys`, `other`, `where`'
     """
     alternatives = {field.instead_of: f" or `{field.name}`" for field in kind.fields}
     keys = [f"`{field.name}`{alternatives.get(field.name, '')}" for field in kind.fields if field.instead_of is None]
-    return ", ".join([*keys, "`where`"])
+    groups = ["`keys`", "`other`"] if kind.takes_keys else ["`other`"] if issubclass(kind, GroupedQuery) else []
+    return ", ".join([*keys, *groups, "`where`"])
 
 
 def _shorten(text: str) -> str:

@@ -5,6 +5,10 @@ In steps, with l = low/step and h = high/step, and k rows kept of a unit, the su
 - h − l where every row is in it under replace: a summand moves within its range;
 - k·(max(h, 0) − min(l, 0)) under replace otherwise: each summand moves within its range and 0;
 - k·max(−l, h) under add-remove: k summands come or go.
+
+**Sums in cells.** A summand moves the sum of its cell by at most max(−l, h), so the sums of all cells together move by
+at most k·max(−l, h) under add-remove. Under replace k summands leave some cells and k enter others: 2k·max(−l, h),
+which is at least what they move a cell that they leave and enter. In cells the number of rows is never public.
 """
 
 from __future__ import annotations
@@ -22,13 +26,19 @@ from utmost.data.grid import Grid
 from utmost.queries.answer_mechanisms.lattice import LatticeMechanism, prepare_noise
 from utmost.queries.answer_mechanisms.mechanism import Drawn, ErrorLaw
 from utmost.queries.calibration_form import GRID_OPTIONS, SELECTED_OPTION, CalibrationExample, CalibrationForm
-from utmost.queries.lattice_query import LatticeQuery, check_lattice_value, draw_lattice_value
+from utmost.queries.lattice_query import (
+    LatticeQuery,
+    check_lattice_value,
+    draw_lattice_cells,
+    draw_lattice_value,
+)
 from utmost.queries.number_column import grid_content, grid_from_options
 from utmost.queries.number_total import NumberTotal, RoundedTotal
-from utmost.queries.query import METRIC_CLAIM, AnswerDraw, ExactAnswer, SelectedMechanism
+from utmost.queries.query import METRIC_CLAIM, NO_CLAIM, AnswerDraw, ExactAnswer, SelectedMechanism
 
 if TYPE_CHECKING:
-    from utmost.data.table import Table
+    from utmost.data.cells import Grouping
+    from utmost.data.table import Moments, Table
     from utmost.queries.privacy_setting import PrivacySetting
 
 
@@ -64,7 +74,13 @@ class Sum(NumberTotal, LatticeQuery):
 
     def exact_answer(self, table: Table, setting: PrivacySetting) -> ExactAnswer:
         """The sum in steps."""
-        moments = table.moments(setting.selection(self), self.values)
+        return self._steps(table.moments(setting.selection(self), self.values))
+
+    def cell_answers(self, table: Table, setting: PrivacySetting, grouping: Grouping) -> list[ExactAnswer]:
+        """The sum of each cell in steps."""
+        return [self._steps(moments) for moments in table.cell_moments(setting.selection(self), grouping, self.values)]
+
+    def _steps(self, moments: Moments) -> ExactAnswer:
         return [moments.positions + moments.rows * int(self.grid.low / self.grid.step)]
 
     def select_mechanism(self, epsilon: Fraction, setting: PrivacySetting) -> SelectedMechanism:
@@ -73,9 +89,15 @@ class Sum(NumberTotal, LatticeQuery):
         step, units, rate = self.grid.step, setting.units, epsilon / sensitivity
         if units is None:
             ends = (0 if low == 0 else None, 0 if high == 0 else None)
-            return SelectedMechanism(LatticeMechanism(rate, *ends, unit=step), sensitivity, METRIC_CLAIM, "geometric")
-        bottom, top = (end * setting.unit.bound for end in (low, high))
-        mechanism = LatticeMechanism(rate, units * bottom, units * top, unit=step)
+            mechanism = LatticeMechanism(rate, *ends, unit=step)
+        else:
+            bottom, top = (end * setting.unit.bound for end in (low, high))
+            mechanism = LatticeMechanism(rate, units * bottom, units * top, unit=step)
+        if setting.grouped:
+            moves_one_cell = setting.unit.bound == 1 and not setting.replacing
+            return SelectedMechanism(mechanism, sensitivity, NO_CLAIM, "geometric" if moves_one_cell else "any")
+        if units is None:
+            return SelectedMechanism(mechanism, sensitivity, METRIC_CLAIM, "geometric")
         return SelectedMechanism(mechanism, sensitivity, self.metric_claim(epsilon, setting), "geometric")
 
     def _summand_range(self, setting: PrivacySetting) -> tuple[int, int, int]:
@@ -84,7 +106,9 @@ class Sum(NumberTotal, LatticeQuery):
         if setting.holds_everyone(self):
             return low, high, high - low
         low, high = min(low, 0), max(high, 0)
-        row_sensitivity = high - low if setting.replacing else max(-low, high)
+        largest = max(-low, high)
+        replaced = 2 * largest if setting.grouped else high - low
+        row_sensitivity = replaced if setting.replacing else largest
         return low, high, row_sensitivity * setting.unit.bound
 
     def rounded_total(self, epsilon: Fraction, setting: PrivacySetting) -> RoundedTotal:
@@ -97,6 +121,10 @@ class Sum(NumberTotal, LatticeQuery):
     def prepare_draw(self, mechanism: LatticeMechanism) -> AnswerDraw:
         """The sum with noise."""
         return partial(draw_lattice_value, prepare_noise(mechanism))
+
+    def prepare_cells_draw(self, mechanism: LatticeMechanism, number: int) -> AnswerDraw:
+        """The sum of each cell with noise of its own."""
+        return partial(draw_lattice_cells, prepare_noise(mechanism))
 
     def error_law(self, mechanism: LatticeMechanism) -> ErrorLaw:
         """That of one noisy number."""

@@ -127,6 +127,9 @@ def _query_facts(answer: Answer) -> list[tuple[str, str]]:
 def reader_sentence(reader: Reader, prior_name: str | None = None, loss_name: str | None = None) -> Paragraph:
     """The prior with its values, and the loss."""
     axis = reader.axis
+    if reader.cells:
+        points = f"prior {prior_name or _shorten(reader.prior.name)} on the values of each cell"
+        return Paragraph(f"{points}; loss {_shorten(loss_name or reader.loss.name)}")
     near_remark = ", those near the answer" if reader.is_partial else ""
     return Paragraph(
         f"prior {prior_name or _shorten(reader.prior.name)} on ",
@@ -189,7 +192,7 @@ def _cell_row(reading: ShownReading) -> tuple[Cell, ...]:
     if reading.loss is None:
         return reading.name, reading.value, reading.low or "", reading.high or ""
     numbers = (reading.value, reading.unbiased, reading.estimate, reading.low, reading.high)
-    losses = (reading.loss.expected, reading.loss.face_value)
+    losses = () if reading.loss is None else (reading.loss.expected, reading.loss.face_value)
     return (reading.name, *("" if number is None else number for number in (*numbers, *losses)))
 
 
@@ -320,7 +323,8 @@ def _total_document(estimate: Estimate) -> dict[str, Any] | None:
     if estimate.total is None:
         return None
     value, error = estimate.total
-    return {"unbiased": _unbiased_document(value, True), "standard_error_at_most": at_most(error, JSON_DIGITS)}
+    is_integer = all(isinstance(reading.value, int) for reading in estimate.readings)
+    return {"unbiased": _unbiased_document(value, is_integer), "standard_error_at_most": at_most(error, JSON_DIGITS)}
 
 
 def figure(estimate: Estimate) -> alt.TopLevelMixin:
@@ -373,4 +377,5 @@ def _cell_figure(estimate: Estimate) -> alt.TopLevelMixin:
     caption = "Stroke: released. Dot: best reading. " + _figure_caption(estimate).replace(
         "The bar at the foot holds", "A bar holds"
     )
-    return cell_chart(rows, f"{estimate.answer.name}: what was released and how it is best read", caption, x="count")
+    x = "count" if estimate.answer.query.counts_rows else estimate.answer.kind
+    return cell_chart(rows, f"{estimate.answer.name}: what was released and how it is best read", caption, x=x)

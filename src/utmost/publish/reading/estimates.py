@@ -30,7 +30,8 @@ Value: TypeAlias = int | Fraction
 class Reader:
     """A prior over the points of an axis, a loss, and how much of the posterior an interval must hold.
 
-    `is_partial`: the points are those around the answer only, of a uniform prior over more.
+    `is_partial`: the points are those around the answer only, of a uniform prior over more. `cells` are the readers of
+    each cell, where each has points of its own.
     """
 
     axis: Axis
@@ -38,12 +39,17 @@ class Reader:
     loss: Loss
     coverage: float
     is_partial: bool = False
+    cells: tuple[Reader, ...] = ()
 
     def __post_init__(self) -> None:
         """Check the coverage and the size of a loss given entry by entry."""
         if not 0 < self.coverage < 1:
             raise InputError(f"coverage must be strictly between 0 and 1, got {self.coverage}", "coverage")
         self.loss.check(self.axis.size)
+
+    def of_cell(self, index: int) -> Reader:
+        """The reader of one of the cells that are read."""
+        return self.cells[index] if self.cells else self
 
     @property
     def scale(self) -> float:

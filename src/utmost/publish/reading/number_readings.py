@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -56,7 +56,8 @@ from utmost.publish.reading.prior_points import Axis, AxisRequest, PointChoice
 from utmost.publish.release_model import Answer
 from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
 from utmost.queries.answer_mechanisms.mechanism import AnswerMechanism
-from utmost.queries.answer_mechanisms.ratio import RatioMechanism, drawn_parts
+from utmost.queries.answer_mechanisms.ratio import RatioMechanism, drawn_parts_of_cells
+from utmost.queries.grouped import GroupedQuery
 from utmost.queries.number_column import NumberQuery
 
 MAX_SINGLE_ANSWERS = 4  # distinct answers up to which each has a posterior of its own
@@ -269,6 +270,7 @@ def _nearest_totals(axis: Axis, mechanism: RatioMechanism, points: range, rows: 
 
 
 MAX_LISTED_CELLS = 12  # cells in a message
+MAX_RATIO_CELLS = 200  # means that are read at once
 OPTIMAL_CLAIM = (
     "optimal: no mechanism with ε = {0} gives this reader a smaller expected loss, not even one made for this reader "
     "({1})"
@@ -364,27 +366,52 @@ class RatioAnswers(AnswerReading):
     """Means from a noisy total and a noisy number of rows."""
 
     def select_points(self, answer: Answer, cell: str | None, shape: PriorShape) -> PointChoice:
-        """Means within the grid, or those near the ratio."""
-        _refuse_cell(answer, cell)
-        assert isinstance(answer.query, NumberQuery)
-        mechanism, parts = _ratio_of(answer), drawn_parts(answer.details)
-        return prior_points.ratio_points(
-            mechanism, answer.query.grid, parts, shape.axis_request, shape.weight_count, shape.is_uniform
-        )
+        """Means within the grid, or those near the ratio; of several cells with a flat prior, each its own."""
+        parts = _selected_parts(answer, cell)
+        if len(parts) > MAX_RATIO_CELLS:
+            raise InputError(
+                f"cell must be given for a mean in more than {MAX_RATIO_CELLS} cells, got {len(parts)} at once", "cell"
+            )
+        if len(parts) == 1:
+            return _ratio_points(answer, parts[0], shape)
+        if shape.is_uniform and shape.axis_request.grid is None:
+            cells = tuple(_ratio_points(answer, cell_parts, shape) for cell_parts in parts)
+            return replace(cells[0], cells=cells)
+        return _ratio_points(answer, max(parts, key=lambda cell_parts: cell_parts[1]), shape)
 
     def read(self, answer: Answer, reader: Reader, cell: str | None, effort: float) -> Estimate:
-        """The reading of the mean, given both numbers."""
-        assert not isinstance(answer.value, tuple)
-        mechanism, parts = _ratio_of(answer), drawn_parts(answer.details)
-        reading = read_ratio(reader, mechanism, parts, answer.value)
-        points_remark = _points_remark(reader, mechanism.total.unit / mechanism.total.epsilon / max(parts[1], 1))
+        """The reading of the mean, given both numbers; one for each cell."""
+        mechanism, (indexes, names) = _ratio_of(answer), selected_cells(answer, cell)
+        values = answer.value if isinstance(answer.value, tuple) else (answer.value,)
+        parts = _selected_parts(answer, cell)
+        readings = tuple(
+            read_ratio(reader.of_cell(number), mechanism, parts[number], values[index])
+            for number, index in enumerate(indexes)
+        )
+        most_rows = max(1, *(rows for _, rows in parts))
+        points_remark = _points_remark(reader, mechanism.total.unit / mechanism.total.epsilon / most_rows)
         remark = _join(FLAT_ROWS_REMARK, _counted_points_remark(answer, reader), points_remark)
-        return Estimate(answer, reader, (reading,), None, answer.optimal, remark)
+        return Estimate(answer, reader, readings, None, answer.optimal, remark, names)
 
     def log_likelihood(self, estimate: Estimate, reader: Reader, cell_index: int) -> Floats:
         """That of both numbers, summed over the numbers of rows."""
-        parts = drawn_parts(estimate.answer.details)
+        cell = estimate.cells[cell_index] if estimate.cells else None
+        (parts,) = _selected_parts(estimate.answer, cell)
         return ratio_likelihood(reader, _ratio_of(estimate.answer), parts)
+
+
+def _selected_parts(answer: Answer, cell: str | None) -> list[tuple[int, int]]:
+    """The noisy total and number of rows of each cell that is read."""
+    parts, (indexes, _) = drawn_parts_of_cells(answer.details), selected_cells(answer, cell)
+    return [parts[index] for index in indexes]
+
+
+def _ratio_points(answer: Answer, parts: tuple[int, int], shape: PriorShape) -> PointChoice:
+    query = answer.query.inner if isinstance(answer.query, GroupedQuery) else answer.query
+    assert isinstance(query, NumberQuery)
+    return prior_points.ratio_points(
+        _ratio_of(answer), query.grid, parts, shape.axis_request, shape.weight_count, shape.is_uniform
+    )
 
 
 READINGS: dict[type[AnswerMechanism], AnswerReading] = {
@@ -414,17 +441,23 @@ def _ratio_of(answer: Answer) -> RatioMechanism:
 
 def released_numbers(answer: Answer, cell: str | None) -> tuple[list[int], tuple[str, ...]]:
     """The lattice numbers that were released, and the cells they belong to."""
-    mechanism = lattice_of(answer)
+    mechanism, (indexes, names) = lattice_of(answer), selected_cells(answer, cell)
+    values = answer.value if isinstance(answer.value, tuple) else (answer.value,)
+    return [mechanism.number(Fraction(values[index])) for index in indexes], names
+
+
+def selected_cells(answer: Answer, cell: str | None) -> tuple[list[int], tuple[str, ...]]:
+    """The places of the values that are read, and the names of their cells: one, or all."""
     if not isinstance(answer.value, tuple):
         _refuse_cell(answer, cell)
-        return [mechanism.number(Fraction(answer.value))], ()
-    names, numbers = answer.cell_names, [mechanism.number(Fraction(value)) for value in answer.value]
+        return [0], ()
+    names = answer.cell_names
     if cell is None:
-        return numbers, names
+        return list(range(len(names))), names
     if cell not in names:
         listed_names = "; ".join(names[:MAX_LISTED_CELLS]) + ("; …" if len(names) > MAX_LISTED_CELLS else "")
         raise InputError(f'cell must be one of {listed_names}: got "{cell[:60]}"', "cell")
-    return [numbers[names.index(cell)]], (cell,)
+    return [names.index(cell)], (cell,)
 
 
 def _refuse_cell(answer: Answer, cell: str | None) -> None:

@@ -95,10 +95,14 @@ NEAR_NOISE_SCALES = 45  # 1/ε of noise
 
 @dataclass(frozen=True, slots=True)
 class PointChoice:
-    """The points of an axis; `is_partial` if they are those around the answer only, of a uniform prior over more."""
+    """The points of an axis; `is_partial` if they are those around the answer only, of a uniform prior over more.
+
+    `cells` are the points of each cell, where each has its own.
+    """
 
     axis: Axis
     is_partial: bool = False
+    cells: tuple[PointChoice, ...] = ()
 
 
 def lattice_points(

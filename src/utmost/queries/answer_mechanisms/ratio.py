@@ -83,13 +83,14 @@ class RatioMechanism(AnswerMechanism):
 
     def noise_scale(self, details: Mapping[str, Any]) -> Fraction:
         """1/ε of the total's noise over the released number of rows."""
-        rows = max(drawn_parts(details)[1], 1)
+        rows = max(1, *(rows for _, rows in drawn_parts_of_cells(details)))
         return max(self.total.unit / self.total.epsilon / rows, MIN_NOISE_SCALE)
 
     def holds_readable_numbers(self, drawn: Drawn) -> bool:
         """Do rates, units and both numbers fit into doubles."""
         fits = self.total.fits_doubles() and self.rows.fits_doubles()
-        return fits and all(abs(part) <= MAX_LATTICE_NUMBER for part in drawn_parts(drawn.details))
+        numbers = [part for parts in drawn_parts_of_cells(drawn.details) for part in parts]
+        return fits and all(abs(number) <= MAX_LATTICE_NUMBER for number in numbers)
 
     def mean(self, total: int, rows: int, grid: Grid) -> Fraction:
         """The mean that a noisy total and number of rows stand for, within the grid; without rows, its middle."""
@@ -154,6 +155,12 @@ def drawn_parts(details: Mapping[str, Any]) -> tuple[int, int]:
     """The noisy total and the noisy number of rows that were drawn."""
     parts = details["parts"]
     return parts["total"], parts["rows"]
+
+
+def drawn_parts_of_cells(details: Mapping[str, Any]) -> list[tuple[int, int]]:
+    """The same of each cell; of the one answer where there are no cells."""
+    parts = details["parts"]
+    return [(entry["total"], entry["rows"]) for entry in (parts if isinstance(parts, list) else [parts])]
 
 
 def _parse_rows(rows: object) -> int:

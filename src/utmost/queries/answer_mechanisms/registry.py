@@ -10,6 +10,7 @@ from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
 from utmost.queries.answer_mechanisms.mechanism import AnswerMechanism
 from utmost.queries.answer_mechanisms.ratio import RatioMechanism
 from utmost.queries.answer_mechanisms.selection import SelectionMechanism
+from utmost.queries.answer_mechanisms.variance import VarianceMechanism
 
 if TYPE_CHECKING:
     from utmost.exact.input_text import Fields
@@ -22,6 +23,7 @@ ANSWER_MECHANISMS: dict[str, type[AnswerMechanism]] = {
     RepeatedChoice.name: RepeatedChoice,
     QuantileTree.name: QuantileTree,
     SelectionMechanism.name: SelectionMechanism,
+    VarianceMechanism.name: VarianceMechanism,
 }
 
 

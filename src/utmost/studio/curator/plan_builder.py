@@ -60,7 +60,7 @@ def ledger_without_password(settings: Settings) -> str:
 def accept_plan(text: str, settings: Settings) -> Plan:
     """The plan in a text that somebody sent, if it asks of this studio's tables and leaves ledger and output to it."""
     with errors_for_plan():
-        plan = plans.parse_plan(text, settings.folder)
+        plan = plans.parse_plan(text, settings.folder, with_key_files=False)
         if plan.output is not None:
             raise InputError("output must be left out: the studio writes releases to its own folder", "output")
         if plan.ledger not in (DEFAULT_LEDGER, ledger_without_password(settings)):

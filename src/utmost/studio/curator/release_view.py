@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from functools import cache
 from typing import Any
 
@@ -152,14 +153,18 @@ def _cell_chart(answer: Answer) -> Chart | None:
         return None
     half_width = float(answer.error.half_width)
     rows = [
-        {"cell": keys, "value": value, "low": value - half_width, "high": value + half_width}
-        for keys, value in answer.named_values
+        {"cell": keys, "value": number, "low": number - half_width, "high": number + half_width}
+        for keys, number in ((name, _chart_number(value)) for name, value in answer.named_values)
     ]
     caption = (
         f"Each of these noisy numbers is within ±{at_most(answer.error.half_width).typeset} of "
         f"{answer.error.target} in 95 % of cases."
     )
     return charts.make_chart(_cell_spec(), caption, cells=rows)
+
+
+def _chart_number(value: int | Fraction) -> int | float:
+    return value if isinstance(value, int) else float(value)
 
 
 @cache

@@ -1,0 +1,131 @@
+"""How many different values a column has.
+
+Of a unit at most k rows are kept, k = 1 where rows are units. The values that are in the table are those of the other
+units and at most k of this one's. So a unit that comes or goes moves their number by at most k, and one that is
+replaced too: the number lies between that of the others and k more, before and after. With a unit of groups at most k
+different values of a person are kept, and the same holds.
+
+**In cells** the numbers of all cells together move by at most k when a unit comes or goes. One that is replaced takes
+at most k values from some cells and brings at most k to others: 2k.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from utmost.data.cells import MAX_CELLS
+from utmost.data.selection import Key
+from utmost.errors import InputError
+from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
+from utmost.queries.keys import KEY_SCHEMA, key_from_json, key_to_json, parse_keys
+from utmost.queries.lattice_query import LatticeQuery
+from utmost.queries.query import METRIC_CLAIM, NO_CLAIM, ExactAnswer, Query, QueryField, SelectedMechanism
+
+if TYPE_CHECKING:
+    from utmost.data.cells import Grouping
+    from utmost.data.selection import Partition, PrivacyUnit
+    from utmost.data.table import Table
+    from utmost.exact.input_text import Fields
+    from utmost.queries.privacy_setting import PrivacySetting
+
+
+@dataclass(frozen=True, slots=True)
+class Distinct(LatticeQuery):
+    """How many different values `column` has among the rows that satisfy `where`; NULL is none.
+
+    With a `domain` only its values count, and there are at most as many.
+    """
+
+    kind: ClassVar[str] = "distinct"
+    noun: ClassVar[str] = "number of different values"
+    counts_rows: ClassVar[bool] = True
+    takes_keys: ClassVar[bool] = True
+    fields: ClassVar[tuple[QueryField, ...]] = (
+        QueryField("column", "Column", "column"),
+        QueryField("domain", "Values that count", "text", "As in 1..12; leave it empty for all."),
+    )
+
+    column: str
+    domain: tuple[Key, ...] | None = None
+    where: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check that the values of the domain are some, and different."""
+        domain = self.domain
+        if domain is None:
+            return
+        if not 1 <= len(domain) <= MAX_CELLS:
+            raise InputError(f"domain must list at least one value and at most {MAX_CELLS}", "domain")
+        if len({type(value) for value in domain}) > 1:
+            raise InputError("domain must have values of one type: all numbers, or all texts", "domain")
+        if len(set(domain)) < len(domain):
+            raise InputError("domain must be distinct values, got one twice", "domain", "take one out")
+
+    @classmethod
+    def parse(cls, fields: Fields) -> Distinct:
+        """The query in a table of a plan."""
+        domain = None if fields.raw("domain", None) is None else parse_keys(fields, "domain")
+        return cls(fields.text("column"), domain, fields.text("where", None))
+
+    @classmethod
+    def parse_content(cls, fields: Fields) -> Distinct:
+        """The query in a table of a release file."""
+        listed = fields.raw("domain", None) is not None
+        domain = tuple(map(key_from_json, fields.items("domain"))) if listed else None
+        return cls(fields.text("column"), domain, fields.text("where", None))
+
+    def plan_entries(self) -> dict[str, Any]:
+        """The column and the domain."""
+        return {"column": self.column} | ({} if self.domain is None else {"domain": list(self.domain)})
+
+    def content(self) -> dict[str, Any]:
+        """The same, as a release file has it."""
+        domain = {} if self.domain is None else {"domain": [key_to_json(key) for key in self.domain]}
+        return {"column": self.column} | domain
+
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        """Column, domain and a whole number."""
+        domain = {"type": "array", "items": KEY_SCHEMA}
+        return LatticeQuery.schema() | {"column": {"type": "string"}, "domain": domain}
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """The column."""
+        return frozenset([self.column])
+
+    @property
+    def drops_rows(self) -> bool:
+        """Rows without a value are left out."""
+        return True
+
+    def check(self, table: Table, unit: PrivacyUnit, part: Partition | None) -> None:
+        """Refuse a column whose values are no keys, and a domain that it cannot have."""
+        Query.check(self, table, unit, part)
+        table.check_distinct(self.column, self.domain)
+
+    def exact_answer(self, table: Table, setting: PrivacySetting) -> ExactAnswer:
+        """The number of values."""
+        return [table.distinct_count(setting.selection(self), self.column, self.domain)]
+
+    def cell_answers(self, table: Table, setting: PrivacySetting, grouping: Grouping) -> list[ExactAnswer]:
+        """The number of values in each cell."""
+        counts = table.cell_distinct_counts(setting.selection(self), grouping, self.column, self.domain)
+        return [[count] for count in counts]
+
+    def select_mechanism(self, epsilon: Fraction, setting: PrivacySetting) -> SelectedMechanism:
+        """Geometric noise of ε/k, for cells ε/2k under replace, between 0 and the most values there can be.
+
+        Best for every reader among mechanisms that protect each step of the number with ε/k, as for every whole number.
+        That it is so among all of this ε, as for a count of rows, is not known.
+        """
+        bound = setting.unit.bound
+        sensitivity = 2 * bound if setting.grouped and setting.replacing else bound
+        ends = [] if self.domain is None else [len(self.domain)]
+        ends += [] if setting.units is None else [setting.units * bound]
+        mechanism = LatticeMechanism(epsilon / sensitivity, 0, min(ends, default=None))
+        if not setting.grouped:
+            return SelectedMechanism(mechanism, sensitivity, METRIC_CLAIM, "geometric")
+        return SelectedMechanism(mechanism, sensitivity, NO_CLAIM, "geometric" if sensitivity == 1 else "any")
