@@ -128,7 +128,7 @@ def test_a_closing_that_is_taken_back_is_damage(location, change):
 def test_a_missing_or_unfitting_budget_leads_to_the_command_that_opens_one(ledger):
     ledger.open(Budget("rows", Fraction(1)))
     cost = ReleaseCost("tail numbers", "tailnum", "add-remove", (QueryCost("q", TENTH, delta=MILLIONTH),))
-    command = "utmost budget open {} --epsilon E --delta D --unit tailnum --neighbours add-remove"
+    command = "utmost budget open {} --epsilon 0.1 --delta 1e-06 --unit tailnum --neighbours add-remove"
     with pytest.raises(InputError, match=command.format("'tail numbers'")):
         ledger.state_after(cost)
     with pytest.raises(InputError, match=command.format("NAME")):

@@ -13,11 +13,11 @@ from typing import Any
 from utmost.data.engines.engine import Engine
 from utmost.data.engines.schema import column_kind, show_name
 from utmost.data.predicates import Predicate, compile_expression, parse_expression
+from utmost.data.predicates.syntax import ExpressionError
 from utmost.errors import InputError
 
 MAX_DERIVED_COLUMNS = 100
 MAX_NAME_CHARS = 100
-ROLE = "where"  # what the errors of expressions begin with
 
 
 def parse_derivations(derive: Mapping[str, str]) -> dict[str, Predicate]:
@@ -81,11 +81,10 @@ def name_column_in_errors(name: str) -> Iterator[None]:
     """Say in errors of an expression which derived column it is of."""
     try:
         yield
+    except ExpressionError as problem:
+        raise problem.named(f"derive.{name}") from None
     except InputError as problem:
-        field = f"derive.{name}"
-        message = field + problem.message.removeprefix(ROLE) if problem.message.startswith(ROLE) else problem.message
-        hint = "leave it out" if "got nothing" in message else problem.hint
-        raise InputError(message, field, hint) from None
+        raise problem.about(f"derive.{name}") from None
 
 
 def _check_name(name: str) -> None:

@@ -279,7 +279,9 @@ class Ledger:
         """A budget, locked for the rest of the transaction if `lock_clause` says so."""
         rows = session.rows(f"{database.SELECT_BUDGET} WHERE name = ?{lock_clause}", check_name(name))
         if not rows:
-            similar = similar_name(name, (str(row[3]) for row in session.rows(database.SELECT_BUDGET)))
+            similar = similar_name(
+                name, [self._parse_budget(row).budget.name for row in session.rows(database.SELECT_BUDGET)]
+            )
             hint = hint if similar is None else f"did you mean '{similar}'?"
             raise InputError(f"no budget '{name}' in this ledger", "budget", hint)
         return self._parse_budget(rows[0])

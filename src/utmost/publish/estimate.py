@@ -120,7 +120,7 @@ def _read_at_face_value(answer: Answer, coverage: float, cell: str | None = None
     if cell is not None and named_values:
         named_values = [(name, value) for name, value in named_values if name == cell]
         if not named_values:
-            raise InputError(f"cell must be one of those that were told, got {cell[:60]}", "cell", "see the release")
+            raise number_readings.unknown_cell(cell, [name for name, _ in answer.named_values])
     values = [value for _, value in named_values] if isinstance(answer.value, tuple) else [answer.value]
     readings = tuple(_face_reading(value, face_value) for value in values)
     names, claim = tuple(name for name, _ in named_values), answer.optimal

@@ -33,6 +33,7 @@ from utmost.queries.answer_mechanisms.mechanism import ErrorLaw
 from utmost.queries.keys import key_to_text
 from utmost.queries.privacy_setting import PrivacySetting, guarantee_sentence
 from utmost.queries.query import AnswerDraw, ExactAnswer, SelectedMechanism
+from utmost.registry import similar_name
 
 if TYPE_CHECKING:
     from utmost.data.table import Table
@@ -352,7 +353,7 @@ def _budget_outlook(budget_ledger: Ledger, plan_check: PlanCheck, dry_run: bool)
     """What a preview says of a budget. One that is not open or is short is refused where something is to be spent."""
     release_cost = plan_check.release_cost
     if not budget_ledger.has_budget(release_cost.budget):
-        return _closed_outlook(plan_check, dry_run)
+        return _unopened_outlook(budget_ledger, plan_check, dry_run)
     if budget_ledger.find_release(release_cost) is not None:
         now = budget_ledger.state(release_cost.budget)
         return {"spent": now.spent, "left": now.left, "after": now.left, "free": True}
@@ -366,12 +367,13 @@ def _budget_outlook(budget_ledger: Ledger, plan_check: PlanCheck, dry_run: bool)
     return {"spent": now.spent, "left": now.left, "after": after.left, "free": False}
 
 
-def _closed_outlook(plan_check: PlanCheck, dry_run: bool) -> dict[str, Any]:
-    """A budget that is not open, and the command that opens it."""
-    command = _open_command(plan_check)
+def _unopened_outlook(budget_ledger: Ledger, plan_check: PlanCheck, dry_run: bool) -> dict[str, Any]:
+    """A budget that is not open, and the command that opens it; or one with a similar name."""
+    command, name = _open_command(plan_check), plan_check.plan.budget
     if not dry_run:
-        hint = f"see utmost budget list, or open it: {command}"
-        raise InputError(f"no budget '{plan_check.plan.budget}' in this ledger", "budget", hint)
+        similar = similar_name(name, [budget.name for budget in budget_ledger.budgets()])
+        hint = f"see utmost budget list, or open it: {command}" if similar is None else f"did you mean '{similar}'?"
+        raise InputError(f"no budget '{name}' in this ledger", "budget", hint)
     return {"spent": None, "left": None, "after": None, "free": False, "open_command": command}
 
 

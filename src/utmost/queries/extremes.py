@@ -59,6 +59,7 @@ class Extreme(NumberQuery):
 
     __slots__ = ()
 
+    takes_keys: ClassVar[bool] = False
     probability: ClassVar[Fraction]
     advice: ClassVar[str]  # the probability to ask for instead
     fields: ClassVar[tuple[QueryField, ...]] = (COLUMN_FIELD, LOW_FIELD, HIGH_FIELD, STEP_FIELD, NULLS_FIELD)

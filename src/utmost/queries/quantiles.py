@@ -106,6 +106,7 @@ def splits(tree: Split | None) -> list[Split]:
 class Quantiles(NumberQuery):
     """The grid values below and at which the shares `probabilities` of the values lie."""
 
+    takes_keys: ClassVar[bool] = False
     kind: ClassVar[str] = "quantile"
     noun: ClassVar[str] = "quantiles"
 

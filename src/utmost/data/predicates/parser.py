@@ -29,12 +29,12 @@ from utmost.data.predicates.syntax import (
     Not,
     Or,
     Token,
+    expression_error,
     quote_text,
     syntax_error,
     tokenize,
     walk,
 )
-from utmost.errors import InputError
 
 MAX_PREDICATE_NESTING = 50
 MAX_NUMBER_DIGITS = 1000
@@ -125,8 +125,8 @@ class _Parser:
 
     def predicate(self) -> Node:
         if self.token.role == "end":
-            raise InputError(
-                "where must be a predicate such as age >= 65, got nothing", "where", "leave it out to ask of all rows"
+            raise expression_error(
+                " must be a predicate such as age >= 65, got nothing", "leave it out to ask of all rows"
             )
         tree = self.expression(OR)
         if self.token.role != "end":

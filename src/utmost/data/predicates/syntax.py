@@ -76,9 +76,26 @@ def quote_text(content: str) -> str:
     return '"' + "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in content) + '"'
 
 
+class ExpressionError(InputError):
+    """An error of an expression; `problem` follows the name of where it stands."""
+
+    problem: str
+
+    def named(self, field: str) -> InputError:
+        """The same error of an expression that stands elsewhere than in `where`."""
+        return InputError(f"{field}{self.problem}", field, self.hint)
+
+
+def expression_error(problem: str, hint: str | None = None) -> ExpressionError:
+    """An error of `where`."""
+    error = ExpressionError(f"where{problem}", "where", hint)
+    error.problem = problem
+    return error
+
+
 def syntax_error(position: int, problem: str, advice: str = "") -> InputError:
     """A syntax error at a position of the predicate, from 1."""
-    return InputError(f"where, at character {position}: {problem}", "where", advice or None)
+    return expression_error(f", at character {position}: {problem}", advice or None)
 
 
 def tokenize(text: object) -> list[Token]:
@@ -88,10 +105,10 @@ def tokenize(text: object) -> list[Token]:
     ['age', '>=', '65', 'and', 'name', '!=', "O'Neill", '']
     """
     if not isinstance(text, str):
-        raise InputError(f'where must be a text such as "age >= 65", got {type(text).__name__}', "where")
+        raise expression_error(f' must be a text such as "age >= 65", got {type(text).__name__}')
     if len(text) > MAX_PREDICATE_CHARS:
-        raise InputError(
-            f"where must have at most {MAX_PREDICATE_CHARS} characters, got {len(text)}", "where", "split the query"
+        raise expression_error(
+            f" must have at most {MAX_PREDICATE_CHARS} characters, got {len(text)}", "split the query"
         )
     _check_characters(text)
     tokens, index = [], 0

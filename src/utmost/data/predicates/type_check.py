@@ -26,6 +26,7 @@ from utmost.data.predicates.syntax import (
     Node,
     Not,
     Or,
+    expression_error,
     quote_text,
     syntax_error,
 )
@@ -49,9 +50,9 @@ def check_types(predicate: Predicate, kinds: Mapping[str, ColumnKind]) -> None:
     """
     kind = kind_of_node(predicate.tree, kinds)
     if kind is not ColumnKind.TRUTH:
-        problem = f"where must be true or false of a row, got {_describe(predicate.tree, kind)}"
+        problem = f" must be true or false of a row, got {_describe(predicate.tree, kind)}"
         example = _example_comparison(predicate.tree, kind)
-        raise InputError(problem, "where", f"compare it with something, {example}")
+        raise expression_error(problem, f"compare it with something, {example}")
 
 
 def kind_of_node(node: Node, kinds: Mapping[str, ColumnKind]) -> ColumnKind:
@@ -110,8 +111,8 @@ def unknown_column(column: str, columns: Collection[str], role: str, field: str)
 
 def _column_kind(node: Column, kinds: Mapping[str, ColumnKind]) -> ColumnKind:
     if node.name not in kinds:
-        problem = unknown_column(node.name, kinds.keys(), f"where, at character {node.position}", "where")
-        raise InputError(problem.message, "where", f"{problem.hint}; a text stands between single quotes")
+        problem = unknown_column(node.name, kinds.keys(), f", at character {node.position}", "where")
+        raise expression_error(problem.message, f"{problem.hint}; a text stands between single quotes")
     if SPARK_SUBSTITUTION in node.name:
         raise syntax_error(
             node.position, f"a column name with {SPARK_SUBSTITUTION} in it means something else to Spark", "rename it"

@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -446,6 +447,12 @@ def released_numbers(answer: Answer, cell: str | None) -> tuple[list[int], tuple
     return [mechanism.number(Fraction(values[index])) for index in indexes], names
 
 
+def unknown_cell(cell: str, names: Sequence[str]) -> InputError:
+    """The error for a cell that an answer has not."""
+    listed_names = "; ".join(names[:MAX_LISTED_CELLS]) + ("; …" if len(names) > MAX_LISTED_CELLS else "")
+    return InputError(f'cell must be one of {listed_names}: got "{cell[:60]}"', "cell")
+
+
 def selected_cells(answer: Answer, cell: str | None) -> tuple[list[int], tuple[str, ...]]:
     """The places of the values that are read, and the names of their cells: one, or all."""
     if not isinstance(answer.value, tuple):
@@ -455,8 +462,7 @@ def selected_cells(answer: Answer, cell: str | None) -> tuple[list[int], tuple[s
     if cell is None:
         return list(range(len(names))), names
     if cell not in names:
-        listed_names = "; ".join(names[:MAX_LISTED_CELLS]) + ("; …" if len(names) > MAX_LISTED_CELLS else "")
-        raise InputError(f'cell must be one of {listed_names}: got "{cell[:60]}"', "cell")
+        raise unknown_cell(cell, names)
     return [names.index(cell)], (cell,)
 
 
