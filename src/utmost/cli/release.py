@@ -13,7 +13,7 @@ import typer
 
 from utmost.cli.options import JsonOption
 from utmost.cli.output import print_lines, print_remark, print_report
-from utmost.errors import BudgetError, InputError, LedgerError, OutputError
+from utmost.errors import BudgetError, OutputError
 
 if TYPE_CHECKING:
     from utmost.publish.execute import PreparedRelease, Progress
@@ -54,7 +54,12 @@ def command(
     with _repetition_advice(parsed_plan), execute.prepare_release(parsed_plan, dry_run=dry_run) as prepared_release:
         if dry_run:
             counts = unreadable_values.count_unreadable(prepared_release.preview.plan, prepared_release.table)
-            print_report(preview.describe(prepared_release.preview, counts, _budget_names(prepared_release)), json)
+            print_report(
+                preview.describe(
+                    prepared_release.preview, counts, execute.budget_names(prepared_release.budget_ledger)
+                ),
+                json,
+            )
             if prepared_release.preview.refusal is not None:
                 raise prepared_release.preview.refusal
             return
@@ -83,14 +88,6 @@ def _repetition_advice(plan: Plan) -> Iterator[None]:
             raise
         hint = f"{problem.hint}; to repeat a release for free, its plan needs a fingerprint"
         raise BudgetError(problem.message, problem.field, hint, context=problem.context) from None
-
-
-def _budget_names(prepared_release: PreparedRelease) -> list[str]:
-    """The names of the budgets, where the ledger is there."""
-    try:
-        return [budget.name for budget in prepared_release.budget_ledger.budgets()]
-    except (InputError, LedgerError):
-        return []
 
 
 def _spend(prepared_release: PreparedRelease, report: Progress) -> Release:

@@ -371,10 +371,18 @@ def _unopened_outlook(budget_ledger: Ledger, plan_check: PlanCheck, dry_run: boo
     """A budget that is not open, and the command that opens it; or one with a similar name."""
     command, name = _open_command(plan_check), plan_check.plan.budget
     if not dry_run:
-        similar = similar_name(name, [budget.name for budget in budget_ledger.budgets()])
+        similar = similar_name(name, budget_names(budget_ledger))
         hint = f"see utmost budget list, or open it: {command}" if similar is None else f"did you mean '{similar}'?"
         raise InputError(f"no budget '{name}' in this ledger", "budget", hint)
     return {"spent": None, "left": None, "after": None, "free": False, "open_command": command}
+
+
+def budget_names(budget_ledger: Ledger) -> list[str]:
+    """The budgets of a ledger; none where it is not there yet."""
+    try:
+        return [budget.name for budget in budget_ledger.budgets()]
+    except (InputError, LedgerError):
+        return []
 
 
 def _open_command(plan_check: PlanCheck) -> str:
