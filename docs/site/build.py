@@ -26,7 +26,18 @@ ROOT_PAGES = {
 }
 # Navigation by role. A page that is not named here is added to the last part.
 NAVIGATION = {
-    "Curator": ["curator", "plan", "sources", "predicates", "ledger", "calibrate", "local", "studio", "data"],
+    "Curator": [
+        "curator",
+        "flights",
+        "plan",
+        "sources",
+        "predicates",
+        "ledger",
+        "calibrate",
+        "local",
+        "studio",
+        "data",
+    ],
     "Analyst": ["consumer", "estimate", "release-file"],
     "Designer": [
         *("designer", "spaces", "mechanisms", "capacity", "kernels", "universal", "qif"),
