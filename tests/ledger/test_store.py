@@ -374,10 +374,13 @@ def test_a_charge_waits_for_the_one_before_it_and_sees_it(store, postgres_url):
         waiting.join(0.5)
         assert waiting.is_alive()
         ((opening_hash,),) = session.rows("SELECT opening_hash FROM utmost_budgets")
-        entry_hash = chain.charge_hash(opening_hash, ["", "first", *[None] * 7], [["q", "1/2", "any", 1]])
+        entry_hash = chain.charge_hash(opening_hash, ["", "first", *[None] * 9], [["q", "1/2", "any", 1, None]])
         insert = "INSERT INTO utmost_charges (budget, charged, plan, entry_hash) VALUES (1, '', ?, ?)"
         number = session.add(insert, "first", entry_hash)
-        session.add_all("INSERT INTO utmost_costs VALUES (?, 0, 'q', '1/2', 'any', 1)", [(number,)])
+        costs = (
+            "INSERT INTO utmost_costs (charge, place, query, epsilon, law, steps) VALUES (?, 0, 'q', '1/2', 'any', 1)"
+        )
+        session.add_all(costs, [(number,)])
         session.run("UPDATE utmost_budgets SET head_hash = ?", entry_hash)
     waiting.join(30)
     assert [entry.spent for entry in entries] == [Fraction(6, 10)]
