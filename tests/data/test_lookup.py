@@ -171,3 +171,15 @@ def test_spark_takes_a_lookup(folder: Path, spark: Any) -> None:
         assert table.count(Selection("opened = day")) == 1
         assert table.cell_counts(Selection(), {"name": ("George Bush", "Nowhere")}) == [2, 0]
         assert table.count(Selection()) == 5
+
+
+@pytest.mark.parametrize("name", ["table.csv", "link.csv", "hard.csv"])
+def test_the_private_table_is_no_public_one(tmp_path: Path, name: str) -> None:
+    (tmp_path / "table.csv").write_text("id,g\n1,a\n2,b\n")
+    (tmp_path / "link.csv").symlink_to("table.csv")
+    (tmp_path / "hard.csv").hardlink_to(tmp_path / "table.csv")
+    kinds = {"id": "integer", "g": "text"}
+    lookup = Lookup(name, {"id": "id"}, {"g": "h"}, kinds)
+    source = Source("table.csv", columns=kinds, lookups=(lookup,))
+    with pytest.raises(InputError, match="must be a public file, got the table itself"), open_table(source, tmp_path):
+        pass

@@ -30,7 +30,7 @@ from utmost.data.predicates.comparisons import compare
 from utmost.data.predicates.type_check import unknown_column
 from utmost.data.predicates.typed_values import column_value
 from utmost.errors import InputError
-from utmost.exact.files import check_no_named_pipe
+from utmost.exact.files import check_no_named_pipe, is_part_of
 
 MAX_LOOKUP_ROWS = 10**6
 KEY_KINDS = (ColumnKind.INTEGER, ColumnKind.TEXT, ColumnKind.TRUTH, ColumnKind.DATE)
@@ -92,6 +92,13 @@ class PublicRows:
 
     rows: Sequence[Row]
     types: Sequence[Any]
+
+
+def check_public(lookup: Lookup, folder: Path, private: Path) -> None:
+    """Refuse a lookup in the private table itself: what one row has would depend on other rows."""
+    if is_part_of(folder / lookup.location, private):
+        problem = "location must be a public file, got the table itself"
+        raise InputError(problem, "location", "name another file", context=lookup.label)
 
 
 def read_lookup(lookup: Lookup, folder: Path) -> PublicRows:

@@ -26,7 +26,7 @@ from utmost.data.engines.csv_types import KIND_PATTERNS
 from utmost.data.engines.duckdb import unconnected
 from utmost.data.engines.engine import CSV, Engine, Location, LocationKind
 from utmost.data.engines.schema import ColumnKind
-from utmost.data.lookup import Lookup, PublicRows, join_lookup, read_lookup
+from utmost.data.lookup import Lookup, PublicRows, check_public, join_lookup, read_lookup
 from utmost.data.predicates import Predicate
 from utmost.data.selection import PrivacyUnit
 from utmost.data.table import Table
@@ -114,6 +114,8 @@ def open_table(source: Source, folder: Path, used: Set[str] | None = None) -> It
     engine = source.reader
     _check_options(source)
     derivations = derive.parse_derivations(source.derive)
+    for lookup in source.lookups if source.kind.is_file else ():
+        check_public(lookup, folder, folder / source.location)
     public_tables = [read_lookup(lookup, folder) for lookup in source.lookups]
     with (
         _locate(source, folder, _source_columns(source, derivations, used)) as location,

@@ -76,6 +76,11 @@ def is_same_file(first: Path, second: Path) -> bool:
         return False
 
 
+def is_part_of(path: Path, whole: Path) -> bool:
+    """Is a file the same one as another, or inside of it, where that is a folder; by links too."""
+    return is_same_file(path, whole) or whole.resolve() in path.resolve().parents
+
+
 def write_file(path: str | Path, content: bytes) -> None:
     """The content in a file."""
     with replace_file(path) as stream:

@@ -15,6 +15,7 @@ from utmost.data.cells import MAX_CELLS
 from utmost.data.selection import Key
 from utmost.data.sources import Source
 from utmost.errors import InputError
+from utmost.exact.files import is_part_of
 from utmost.exact.input_text import Fields
 
 KEY_FILE_SUFFIXES = (".csv", ".parquet")
@@ -66,7 +67,7 @@ def _read_keys(fields: Fields, folder: Path, private: Path | None) -> list[Key]:
     fields.finish()
     if not location.lower().endswith(KEY_FILE_SUFFIXES):
         raise fields.error("location", "must be a CSV or Parquet file", "list the keys instead")
-    if (folder / location).resolve() == private:
+    if private is not None and is_part_of(folder / location, private):
         raise fields.error(
             "location", "must be a public file, got the table itself", "keys taken from it tell who is in it"
         )
