@@ -133,3 +133,13 @@ def test_a_lookup_is_in_the_plan_the_digest_and_the_release(folder: Path) -> Non
     assert parse_release(json.dumps(release_content(release))) == release
     regions.write_text("code,country\nn,1\nS,3\n")
     assert plan_digest(plan) != digest
+
+
+@pytest.mark.parametrize("name", ["other", "Other", "x"])
+def test_a_new_name_that_an_unused_column_of_a_csv_file_has_is_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / "t.csv").write_text("id,other,x\n1,2,3\n")
+    source = {"location": "t.csv", "columns": {"id": "integer", "other": "integer", "x": "integer"}}
+    plan = {"neighbours": "add-remove", "budget": "b", "source": source, "derive": {name: "id + 1"}}
+    query = {"name": "a", "kind": "count", "epsilon": "1/10"}
+    with pytest.raises(InputError, match=f"derive.{name} must be a new name"):
+        execute.preview(plan_from_mapping(plan | {"query": [query]}, tmp_path))

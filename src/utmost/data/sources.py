@@ -148,14 +148,18 @@ def _add_columns(
     return derive.add_columns(rows, pending, engine), bases | derive.base_columns(pending, bases)
 
 
+def _new_names(source: Source) -> frozenset[str]:
+    """The columns that are added to the table."""
+    return frozenset(source.derive) | {name for lookup in source.lookups for name in lookup.take.values()}
+
+
 def _source_columns(source: Source, derivations: Mapping[str, Predicate], used: Set[str] | None) -> Set[str] | None:
     """The columns of the source that the used ones and all new ones are made of; None stands for all."""
     if used is None:
         return None
-    taken = {name for lookup in source.lookups for name in lookup.take.values()}
     keys = {column for lookup in source.lookups for column in lookup.on}
     needed = set(used) | keys | {name for expression in derivations.values() for name in expression.columns}
-    return needed - taken - set(derivations)
+    return needed - _new_names(source)
 
 
 def list_tables(source: Source, folder: Path) -> list[str]:
@@ -202,7 +206,9 @@ def _locate(source: Source, folder: Path, used: Set[str] | None = None) -> Itera
         if source.kind.is_file:
             _check_path(path, source)
         used_columns = None if used is None else frozenset(used)
-        yield Location(source.kind, source.location, path, source.table, columns, source.missing, used_columns)
+        yield Location(
+            source.kind, source.location, path, source.table, columns, source.missing, used_columns, _new_names(source)
+        )
 
 
 def _check_path(path: Path, source: Source) -> None:

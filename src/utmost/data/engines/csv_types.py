@@ -79,6 +79,7 @@ def read_layout(
     columns: Mapping[str, str],
     missing: Mapping[str, tuple[str, ...]] | None = None,
     used: Set[str] | None = None,
+    new_names: Set[str] = frozenset(),
 ) -> CsvLayout:
     """The first line of the file, and the declared kinds of its columns.
 
@@ -103,7 +104,10 @@ def read_layout(
             raise InputError(
                 f"columns must be integer, number, text, truth, date or time, got {kind!r} for {name}", "columns"
             )
-    read = names if used is None or not used <= set(names) else tuple(name for name in names if name in used)
+    taken = {name.lower() for name in new_names}
+    read = tuple(
+        name for name in names if used is None or not used <= set(names) or name in used or name.lower() in taken
+    )
     kinds = {name: ColumnKind(kind) for name, kind in columns.items()}
     return CsvLayout(names, kinds, read or names[:1], missing or {})
 

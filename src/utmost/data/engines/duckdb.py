@@ -55,7 +55,8 @@ class DuckDbEngine(Engine):
     def open(self, location: Location) -> AbstractContextManager[OpenedTable]:
         """The table of a file."""
         if location.kind is CSV:
-            layout = read_layout(location.path, location.columns, location.missing, location.used)
+            read_columns = (location.used, location.new_names)
+            layout = read_layout(location.path, location.columns, location.missing, *read_columns)
             return _open_csv(location.path, layout, count_rows(location.path))
         if location.kind is PARQUET:
             return _open_parquet(location.path)

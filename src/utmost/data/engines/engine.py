@@ -58,7 +58,8 @@ class Location:
     """A table to be opened: the text of its location, its file if it is one, its name, declared kinds of columns.
 
     `missing` are texts of a CSV file that mean NULL, by column. `used` are the columns that will be asked about; None
-    stands for all of them. An engine may leave the others out.
+    stands for all of them. An engine may leave the others out, but for those called like one of `new_names`, columns
+    that will be added: such a name is refused.
     """
 
     kind: LocationKind
@@ -68,6 +69,7 @@ class Location:
     columns: Mapping[str, str]
     missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     used: frozenset[str] | None = None
+    new_names: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

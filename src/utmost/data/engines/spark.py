@@ -80,7 +80,8 @@ class SparkEngine(Engine):
     def open(self, location: Location) -> AbstractContextManager[OpenedTable]:
         """The table of a file, or of the catalogue."""
         if location.kind is CSV:
-            layout = read_layout(location.path, location.columns, location.missing, location.used)
+            read_columns = (location.used, location.new_names)
+            layout = read_layout(location.path, location.columns, location.missing, *read_columns)
             return _open_csv(location.path, layout, count_rows(location.path))
         return _open_parquet(location.path) if location.kind is PARQUET else _open_catalogue(location.table)
 
