@@ -46,7 +46,7 @@ def check_types(predicate: Predicate, kinds: Mapping[str, ColumnKind]) -> None:
     >>> from utmost.data.predicates.parser import parse_predicate
     >>> check_types(parse_predicate("age >= 'old'"), {"age": ColumnKind.INTEGER})  # doctest: +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):
-    utmost.data.predicates.syntax.ExpressionError: where, at character 5: >= compares two of a kind, got an integer (age) and a text...
+    utmost.data.predicates.syntax.ExpressionError: where, at character 5: >= compares two of a kind, got an integer...
     """
     kind = kind_of_node(predicate.tree, kinds)
     if kind is not ColumnKind.TRUTH:
