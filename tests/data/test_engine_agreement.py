@@ -18,7 +18,9 @@ from data.oracle import Truth, Where, assert_agrees
 from data.storages import STORAGES, open_stored_table, stored_rows
 from spark import quiet
 from utmost.data.cells import Grouping
+from utmost.data.found_cells import FoundKeys
 from utmost.data.grid import Grid, check_grid
+from utmost.data.row_sums import RowSums
 from utmost.data.selection import Key, Partition, PrivacyUnit, Selection
 from utmost.data.table import Table
 from utmost.errors import InputError
@@ -250,11 +252,11 @@ def test_every_storage_finds_the_cells_that_plain_python_finds(
     cells = [(row["person"], tuple(row[column] for column in columns)) for row in stored_rows(storage, ROWS)]
     pairs = [(person, cell) for person, cell in cells if None not in cell]
     truth = Truth([(person, cell) for person, cell in pairs if unit.column is None or person is not None], unit)
-    found = table.found_counts(Selection(None, unit), columns)
-    assert len(set(found.cells)) == len(found)
-    for cell, count in zip(found.cells, found, strict=True):
+    (found,) = table.row_sums([RowSums(Selection(None, unit), grouping=FoundKeys(columns))])
+    assert len(set(found.cells)) == len(found.cells)
+    for cell, moments in zip(found.cells, found.moments, strict=True):
         low, high = truth.count_range(cell)
-        assert low <= count <= high
+        assert low <= moments.rows <= high
         assert all(type(key) is not str or "\n" not in key for key in cell)
     missing = {cell for _, cell in pairs} - set(found.cells)
     assert all(truth.count_range(cell)[0] == 0 or any("\n" in str(key) for key in cell) for cell in missing)

@@ -30,6 +30,7 @@ from utmost.publish.release_model import Answer, DataOrigin, LedgerEntry, Lookup
 from utmost.publish.wanted_errors import find_epsilon
 from utmost.queries.answer_error import answer_error
 from utmost.queries.answer_mechanisms.mechanism import ErrorLaw
+from utmost.queries.exact_answers import exact_answers
 from utmost.queries.keys import key_to_text
 from utmost.queries.privacy_setting import PrivacySetting, guarantee_sentence
 from utmost.queries.query import AnswerDraw, ExactAnswer, SelectedMechanism
@@ -190,10 +191,16 @@ class PreparedRelease:
         self, frame: Release, prepared_answers: Sequence[PreparedAnswer], progress: Progress
     ) -> Release:
         planned_answers, setting = self.preview.planned_answers, self.preview.setting
-        truths: list[ExactAnswer] = []
-        for k, planned_answer in enumerate(planned_answers):
-            progress(f"counting {planned_answer.spec.name}", k, len(planned_answers))
-            truths.append(planned_answer.spec.query.exact_answer(self.table, setting))
+        answered = 0
+
+        def begin(places: Sequence[int]) -> None:
+            nonlocal answered
+            others = "" if len(places) == 1 else f" and {len(places) - 1} more"
+            progress(f"counting {planned_answers[places[0]].spec.name}{others}", answered, len(planned_answers))
+            answered += len(places)
+
+        queries = [planned_answer.spec.query for planned_answer in planned_answers]
+        truths = exact_answers(queries, self.table, setting, begin)
         self._check_source()
         entry = self.budget_ledger.charge(self.release_cost)
         answers = []

@@ -84,6 +84,10 @@ class Answer:
         assert isinstance(self.value, tuple)
         return list(zip(self.cell_names, self.value, strict=True))
 
+    def cell_details(self, place: int) -> dict[str, Any]:
+        """What else was drawn for the cell at a place."""
+        return {key: entries[place] for key, entries in self.details.items() if isinstance(entries, list)}
+
     @property
     def query_content(self) -> Mapping[str, Any]:
         """What belongs to its kind: column, bounds, keys."""

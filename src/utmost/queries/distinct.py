@@ -24,7 +24,8 @@ from utmost.queries.lattice_query import LatticeQuery
 from utmost.queries.query import METRIC_CLAIM, NO_CLAIM, ExactAnswer, Query, QueryField, SelectedMechanism
 
 if TYPE_CHECKING:
-    from utmost.data.cells import Grouping
+    from utmost.data.cells import Cell, Grouping
+    from utmost.data.found_cells import FoundKeys
     from utmost.data.selection import Partition, PrivacyUnit
     from utmost.data.table import Table
     from utmost.exact.input_text import Fields
@@ -114,6 +115,14 @@ class Distinct(LatticeQuery):
         """The number of values in each cell."""
         counts = table.cell_distinct_counts(setting.selection(self), grouping, self.column, self.domain)
         return [[count] for count in counts]
+
+    def found_answers(
+        self, table: Table, setting: PrivacySetting, found_keys: FoundKeys
+    ) -> tuple[list[int], tuple[Cell, ...], list[Any]]:
+        """The number of values in each cell that has some."""
+        selection = setting.selection(self)
+        rows, cells, counts = table.found_distinct_counts(selection, found_keys, self.column, self.domain)
+        return rows, cells, [[count] for count in counts]
 
     def select_mechanism(self, epsilon: Fraction, setting: PrivacySetting) -> SelectedMechanism:
         """Geometric noise of ε/k, for cells ε/2k under replace, between 0 and the most values there can be.

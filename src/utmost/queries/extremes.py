@@ -60,6 +60,7 @@ class Extreme(NumberQuery):
     __slots__ = ()
 
     takes_keys: ClassVar[bool] = False
+    drawn_keys: ClassVar[tuple[str, ...]] = ("value", "position")
     probability: ClassVar[Fraction]
     advice: ClassVar[str]  # the probability to ask for instead
     fields: ClassVar[tuple[QueryField, ...]] = (COLUMN_FIELD, LOW_FIELD, HIGH_FIELD, STEP_FIELD, NULLS_FIELD)
@@ -84,7 +85,11 @@ class Extreme(NumberQuery):
 
     def exact_answer(self, table: Table, setting: PrivacySetting) -> ExactAnswer:
         """The loss of each position."""
-        return rank_losses(table.position_counts(setting.selection(self), self.values), self.probability)
+        return self.rank_answer(table.position_counts(setting.selection(self), self.values))
+
+    def rank_answer(self, counts: list[int]) -> ExactAnswer:
+        """How many rows lie beyond each position."""
+        return rank_losses(counts, self.probability)
 
     def select_mechanism(self, epsilon: Fraction, setting: PrivacySetting) -> SelectedMechanism:
         """Permute-and-flip at the rate ε/k."""

@@ -19,12 +19,15 @@ from utmost.errors import InputError
 from utmost.exact.input_text import Fields
 from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
 from utmost.queries.answer_mechanisms.mechanism import AccuracyTarget, ConfidenceLaw, Drawn, ErrorLaw
+from utmost.queries.found_cells import cell_details
 from utmost.queries.keys import KEY_SCHEMA, key_from_json, key_to_json, parse_keys
 from utmost.queries.query import ALTERED, AnswerDraw, ExactAnswer, FaceValue, Query, SelectedMechanism
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from utmost.data.found_cells import FoundKeys
+    from utmost.data.row_sums import CellSums, RowSums
     from utmost.data.selection import Key, Partition, PrivacyUnit
     from utmost.data.table import Table
     from utmost.queries.privacy_setting import PrivacySetting
@@ -115,8 +118,19 @@ class GroupedQuery(Query):
         for column, keys in self.keys.items():
             table.check_keys(column, keys)
 
+    def request(self, setting: PrivacySetting, grouping: Grouping | FoundKeys | None = None) -> RowSums | None:
+        """What the inner query asks, of each cell."""
+        return self.inner.request(replace(setting, grouped=True), self.grouping)
+
+    def assemble(self, sums: CellSums, setting: PrivacySetting) -> ExactAnswer:
+        """The answers of the cells, one after the other."""
+        grouped = replace(setting, grouped=True)
+        return [number for moments in sums.moments for number in self.inner.answer_from(moments, grouped)]
+
     def exact_answer(self, table: Table, setting: PrivacySetting) -> ExactAnswer:
         """The answers of the cells, one after the other."""
+        if self.request(setting) is not None:
+            return Query.exact_answer(self, table, setting)
         answers = self.inner.cell_answers(table, replace(setting, grouped=True), self.grouping)
         return [number for answer in answers for number in answer]
 
@@ -215,11 +229,6 @@ class GroupedQuery(Query):
             raise InputError(problem, "value")
         for index, value in enumerate(values):
             self.inner.check_drawn(mechanism, Drawn(value, cell_details(drawn.details, index)))
-
-
-def cell_details(details: Mapping[str, Any], index: int) -> dict[str, Any]:
-    """What else was drawn for one cell."""
-    return {key: entries[index] for key, entries in details.items()}
 
 
 def group_query(query: Query, fields: Fields) -> Query:

@@ -45,6 +45,7 @@ from utmost.queries.number_column import (
     COLUMN_FIELD,
     HIGH_FIELD,
     LOW_FIELD,
+    MAX_CELL_CANDIDATES,
     NULLS_FIELD,
     STEP_FIELD,
     NumberQuery,
@@ -71,7 +72,6 @@ if TYPE_CHECKING:
     from utmost.exact.input_text import Fields
     from utmost.queries.privacy_setting import PrivacySetting
 
-MAX_CELL_CANDIDATES = 2 * 10**6  # grid values of all cells of a quantile
 QUANTILE_REMARK = (
     "A quantile is drawn by a law that depends on all rows, not on the true quantile alone, so there is no posterior "
     "for any prior: it is read at face value. With probability {0} % fewer than {1} rows lie on the wrong side of it, "
@@ -176,6 +176,10 @@ class Quantile(NumberQuery):
         """The loss of each position in each cell."""
         cells = table.cell_position_counts(setting.selection(self), grouping, self.values)
         return [self.losses(counts) for counts in cells]
+
+    def rank_answer(self, counts: list[int]) -> ExactAnswer:
+        """The loss of each position."""
+        return self.losses(counts)
 
     def losses(self, counts: list[int]) -> list[int]:
         """The loss of each position of the grid, from how many values are at each: whole numbers.

@@ -155,6 +155,10 @@ class Quantiles(NumberQuery):
         """How many rows are at each position."""
         return table.position_counts(setting.selection(self), self.values)
 
+    def rank_answer(self, counts: list[int]) -> ExactAnswer:
+        """How many rows are at each position."""
+        return counts
+
     def select_mechanism(self, epsilon: Fraction, setting: PrivacySetting) -> SelectedMechanism:
         """Each level at ε/L."""
         unit_cost = epsilon / self.levels

@@ -19,6 +19,8 @@ from utmost.queries.keys import key_name, key_to_json
 
 if TYPE_CHECKING:
     from utmost.data.cells import Cell, Grouping
+    from utmost.data.found_cells import FoundKeys
+    from utmost.data.row_sums import CellSums, Moments, RowSums
     from utmost.data.selection import Key, Partition, PrivacyUnit
     from utmost.data.table import Table
     from utmost.exact.input_text import Fields
@@ -33,6 +35,7 @@ METRIC_CLAIM = (
 NO_CLAIM = "none claimed: no mechanism is known to be the best for every reader of this query"
 ALTERED = "this file was altered, ask for the one that utmost release wrote"
 
+ValueRange = tuple[Fraction, Fraction]  # of values that the true one is among, with a stated probability
 ExactAnswer = list[int]  # whole numbers that the mechanism adds noise to, or chooses by
 AnswerDraw = Callable[[ExactAnswer], Drawn]
 
@@ -70,14 +73,10 @@ class SelectedMechanism:
 
 @dataclass(frozen=True, slots=True)
 class FaceValue:
-    """What a reader is told of an answer without a posterior; `rank` bounds the rows on the wrong side of its value.
-
-    `half_width` is how far off a noisy number is at most, with the probability asked for.
-    """
+    """What a reader is told of an answer without a posterior; `rank` bounds the rows on the wrong side of its value."""
 
     remark: str
     rank: float | None = None
-    half_width: int | None = None
 
 
 class Query(ABC):
@@ -163,9 +162,23 @@ class Query(ABC):
         """Refuse what the table cannot answer: unknown columns, kinds and bounds that do not fit. Reads no row."""
         table.check_selection(Selection(self.where, unit, part))
 
-    @abstractmethod
+    def request(self, setting: PrivacySetting, grouping: Grouping | FoundKeys | None = None) -> RowSums | None:
+        """The sums over rows that it is answered from, of each cell; None where it asks the table by itself."""
+        return None
+
+    def answer_from(self, moments: Moments, setting: PrivacySetting) -> ExactAnswer:
+        """The true answer from the sums of one cell; asked only of a query with a `request`."""
+        raise NotImplementedError
+
+    def assemble(self, sums: CellSums, setting: PrivacySetting) -> ExactAnswer:
+        """The true answer from the sums that were requested: secret."""
+        return self.answer_from(sums.moments[0], setting)
+
     def exact_answer(self, table: Table, setting: PrivacySetting) -> ExactAnswer:
-        """The true answer as whole numbers, from the engine: secret."""
+        """The true answer as whole numbers, from the engine: secret. Overridden by kinds without a `request`."""
+        request = self.request(setting)
+        assert request is not None
+        return self.assemble(table.row_sums([request])[0], setting)
 
     # Privacy
 
@@ -223,12 +236,18 @@ class Query(ABC):
         """Refuse to be asked of so many cells; by default of none."""
 
     def cell_answers(self, table: Table, setting: PrivacySetting, grouping: Grouping) -> list[ExactAnswer]:
-        """The true answer of each cell, all from one scan of the table and all of one length: secret."""
+        """The true answer of each cell, all of one length: secret. For kinds without a `request`."""
         raise NotImplementedError
 
     def prepare_cells_draw(self, mechanism: Any, number: int) -> AnswerDraw:
         """The draw of the answers of so many cells from their exact ones, one after the other; it cannot fail."""
         return partial(_draw_each_cell, self.prepare_draw(mechanism), number)
+
+    def found_answers(
+        self, table: Table, setting: PrivacySetting, found_keys: FoundKeys
+    ) -> tuple[list[int], tuple[Cell, ...], list[Any]]:
+        """The numbers of rows of cells that have some, the cells, and their answers. For kinds without a `request`."""
+        raise NotImplementedError
 
     # Accuracy
 
@@ -292,6 +311,15 @@ class Query(ABC):
     def face_value(self, mechanism: Any, coverage: float) -> FaceValue:
         """What is said of a value whose mechanism has no posterior, with this probability."""
         return FaceValue(f"A {self.kind} has no posterior for any prior: it is read at face value.")
+
+    def value_range(
+        self, mechanism: Any, value: Fraction, details: Mapping[str, Any], miss: Fraction
+    ) -> ValueRange | None:
+        """The range of a value read at face value that is missed with probability `miss` at most; None without one.
+
+        `details` are those of its cell.
+        """
+        return None
 
     @abstractmethod
     def read_drawn(self, fields: Fields) -> Drawn:

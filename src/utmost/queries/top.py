@@ -23,6 +23,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from utmost.data import cells as key_cells
+from utmost.data.cells import Grouping
+from utmost.data.row_sums import RowSums
 from utmost.data.selection import Key
 from utmost.errors import InputError
 from utmost.exact import decimal, decimal_above, plain_decimal
@@ -44,6 +46,8 @@ from utmost.queries.query import (
 )
 
 if TYPE_CHECKING:
+    from utmost.data.found_cells import FoundKeys
+    from utmost.data.row_sums import CellSums
     from utmost.data.selection import Partition, PrivacyUnit
     from utmost.data.table import Table
     from utmost.exact.input_text import Fields
@@ -143,9 +147,13 @@ class Top(Query):
         for column, keys in self.keys.items():
             table.check_keys(column, keys)
 
-    def exact_answer(self, table: Table, setting: PrivacySetting) -> ExactAnswer:
+    def request(self, setting: PrivacySetting, grouping: Grouping | FoundKeys | None = None) -> RowSums:
+        """The number of rows of each cell."""
+        return RowSums(setting.selection(self), grouping=Grouping(self.keys))
+
+    def assemble(self, sums: CellSums, setting: PrivacySetting) -> ExactAnswer:
         """The loss of each cell: its number of rows, negative."""
-        return [-count for count in table.cell_counts(setting.selection(self), self.keys)]
+        return [-moments.rows for moments in sums.moments]
 
     def select_mechanism(self, epsilon: Fraction, setting: PrivacySetting) -> SelectedMechanism:
         """k picks, each at ε/k."""
