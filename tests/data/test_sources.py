@@ -14,6 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 from data.storages import COLUMNS, write_duckdb, write_parquet
@@ -213,10 +214,7 @@ def test_declared_columns_must_be_known(tmp_path: Path) -> None:
         (Source("t.csv", table="t"), "table must be left out for 't.csv'"),
         (Source("t.csv", engine="postgres"), "engine must be duckdb or spark for 't.csv', got 'postgres'"),
         (Source("t.duckdb", engine="spark"), "engine must be duckdb for"),
-        (
-            Source("t.parquet", columns={"a": "text"}, missing={"a": ("NA",)}),
-            "missing must be left out for 't.parquet'",
-        ),
+        (Source("t.parquet", missing={"a": ("NA",)}), "missing must be left out for 't.parquet'"),
         (Source("postgresql://u:hidden@h/d", engine="duckdb"), "engine must be postgres for 'postgresql://h/d'"),
         (Source("broken.duckdb", table="t"), "location must be a DuckDB file"),
         (Source("broken.parquet"), "location must be a Parquet file"),
