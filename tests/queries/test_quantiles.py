@@ -72,7 +72,7 @@ def test_the_epsilon_of_the_whole_tree_bounds_every_ratio_over_all_neighbours(
     query = quantiles(shares)
     mechanism = query.select_mechanism(Fraction(query.levels), setting).mechanism
     assert query.actual_epsilon(mechanism, setting) == query.levels
-    units = _loss_rates(query, mechanism.rates)
+    units = loss_rates(query, mechanism.rates)
     common = math.lcm(*(unit.denominator for unit in units))
     bound, worst = Fraction(2) ** (query.levels * common), Fraction(1)
 
@@ -86,7 +86,7 @@ def test_the_epsilon_of_the_whole_tree_bounds_every_ratio_over_all_neighbours(
     assert 1 < worst <= bound
 
 
-def _loss_rates(query: Quantiles, rates: tuple[Fraction, ...]) -> list[Fraction]:
+def loss_rates(query: Quantiles, rates: tuple[Fraction, ...]) -> list[Fraction]:
     """The rates of the losses in whole numbers."""
     scale = 1 << (query.levels - 1)
     choices = splits(query.tree)
@@ -108,7 +108,7 @@ def fixed_words(monkeypatch: pytest.MonkeyPatch) -> CountedWords:
 def test_the_draw_has_the_law_of_the_tree(fixed_words: CountedWords) -> None:
     query, counts = quantiles(("1/4", "1/2", "3/4")), [2, 1, 3]
     mechanism = query.select_mechanism(Fraction(2), OPEN).mechanism
-    rates, draw = _loss_rates(query, mechanism.rates), query.prepare_draw(mechanism)
+    rates, draw = loss_rates(query, mechanism.rates), query.prepare_draw(mechanism)
     law = tree_law(query, counts, lambda index, loss: math.exp(-float(rates[index]) * loss))
     drawn = Counter(tuple(draw(counts).details["positions"]) for _ in range(4000))
     seen = [drawn[key] for key in law]
@@ -139,7 +139,7 @@ def test_the_rows_on_a_wrong_side_are_within_the_bound_with_the_probability_told
     """The whole law, with one row at each of six positions, against the bound and half a row for each level above."""
     query, counts = quantiles(shares, Grid(Fraction(0), Fraction(5), Fraction(1))), [1] * 6
     mechanism = query.select_mechanism(Fraction(30), OPEN).mechanism
-    rates, rank = _loss_rates(query, mechanism.rates), query.face_value(mechanism, 0.9).rank
+    rates, rank = loss_rates(query, mechanism.rates), query.face_value(mechanism, 0.9).rank
     assert rank is not None
     allowed, far = rank + (query.levels - 1) / 2, 0.0
     law = tree_law(query, counts, lambda index, loss: math.exp(-float(rates[index]) * loss))

@@ -16,10 +16,11 @@ from utmost.errors import InputError
 from utmost.queries import found_cells
 from utmost.queries.answer_mechanisms.mechanism import AccuracyTarget, ConfidenceLaw, Drawn, ErrorLaw
 from utmost.queries.answer_mechanisms.selection import PreparedSelection, SelectionMechanism, prepare_selection
+from utmost.queries.keys import key_from_json
 from utmost.queries.query import AnswerDraw, ExactAnswer, FaceValue, Query, SelectedMechanism
 
 if TYPE_CHECKING:
-    from utmost.data.selection import Partition, PrivacyUnit
+    from utmost.data.selection import Key, Partition, PrivacyUnit
     from utmost.data.table import Table
     from utmost.exact.input_text import Fields
     from utmost.queries.privacy_setting import PrivacySetting
@@ -122,6 +123,15 @@ class FoundCount(Query):
     def confidence_law(self, mechanism: SelectionMechanism, target: AccuracyTarget) -> ConfidenceLaw:
         """Not searched for: at another ε the cells that are told are others."""
         raise InputError("error must not be a target of a query with by, got one", "error", "give epsilon and delta")
+
+    @property
+    def cell_columns(self) -> tuple[str, ...]:
+        """The columns of its keys."""
+        return self.by
+
+    def value_cells(self, drawn: Drawn) -> tuple[tuple[Key, ...], ...]:
+        """The cells that were told."""
+        return tuple(tuple(map(key_from_json, cell)) for cell in drawn.details["cells"])
 
     def face_value(self, mechanism: SelectionMechanism, coverage: float) -> FaceValue:
         """Its count within the half width of this probability, decided exactly."""

@@ -96,8 +96,8 @@ def kinds_of_column(column_kind: ColumnKind) -> tuple[str, ...]:
 def kind_schemas() -> dict[str, Any]:
     """The JSON schemas of the entries of queries in a release, by key; an entry of several kinds fits one of theirs."""
     alternatives: dict[str, list[Any]] = {}
-    for kind in (*QUERY_KINDS.values(), *FOUND_KINDS.values()):
-        entries = [*kind.schema().items(), *(grouping_schemas(kind).items() if kind.takes_keys else ())]
+    for form in (form for kind in (*QUERY_KINDS.values(), *FOUND_KINDS.values()) for form in kind.forms()):
+        entries = [*form.schema().items(), *(grouping_schemas(form).items() if form.takes_keys else ())]
         for key, schema in entries:
             schemas = alternatives.setdefault(key, [])
             schemas += [] if schema in schemas else [schema]
