@@ -188,20 +188,18 @@ class Table:
         return dict(zip(names, counts, strict=True))
 
     def count_persons(
-        self, selection: Selection, keys: Mapping[str, Sequence[Key]], values: GridColumn | None = None
+        self, selection: Selection, grouping: Grouping | None, values: GridColumn | None = None
     ) -> PersonCounts:
         """Persons with more rows, or groups, than are kept among the rows that are selected and can be kept: secret.
 
-        Groups are combinations of `keys`. A row whose value of `values` is missing cannot be kept where it is dropped.
+        Groups are the cells of `grouping`. A row whose value of `values` is missing cannot be kept where it is dropped.
         """
         import ibis
 
         rows = self._matching_rows(selection)
-        conditions = [cells.is_among(self._readable_column(rows, column), keys[column]) for column in keys]
         if values is not None and values.nulls is None:
-            conditions.append(self._readable_column(rows, values.column).notnull())
-        rows = rows.filter(conditions) if conditions else rows
-        groups = {f"v{k}": self._readable_column(rows, column) for k, column in enumerate(keys)}
+            rows = rows.filter(self._readable_column(rows, values.column).notnull())
+        rows, groups = (rows, {}) if grouping is None else self._in_cells(rows, grouping)
         persons = self._select_values(rows, selection.unit, groups)
         persons = persons.distinct() if selection.unit.groups is not None else persons
         sizes, bound = persons.group_by("p").aggregate(size=persons.count()), selection.unit.bound
@@ -358,21 +356,23 @@ class Table:
         A row without a value is left out. Whether a row is in a cell depends on the row alone, so at most k rows of a
         person are in all cells together.
         """
-        rows = self._matching_rows(selection)
+        rows, names = self._in_cells(self._matching_rows(selection), grouping)
+        values = {} if value is None else {"x": value(rows)}
+        selected = self._select_values(rows, selection.unit, {**names, **values})
+        selected = selected.filter(selected["x"].notnull()) if values else selected
+        return self._keep_rows(selected, [*names, *values], selection.unit), list(names)
+
+    def _in_cells(self, rows: Any, grouping: Grouping) -> tuple[Any, dict[str, Any]]:
+        """The rows that are in a cell, and the values that name the cell of each."""
         for column, column_keys in grouping.keys.items():
             self.check_keys(column, column_keys)
         columns = {column: self._readable_column(rows, column) for column in grouping.keys}
         listed = [cells.is_among(columns[column], keys) for column, keys in grouping.keys.items()]
         if grouping.other:
-            names = cells.cell_values(grouping.keys, columns, functools.reduce(operator.and_, listed))
-        else:
-            rows = rows.filter(listed)
-            columns = {column: self._readable_column(rows, column) for column in grouping.keys}
-            names = cells.cell_values(grouping.keys, columns, None)
-        values = {} if value is None else {"x": value(rows)}
-        selected = self._select_values(rows, selection.unit, {**names, **values})
-        selected = selected.filter(selected["x"].notnull()) if values else selected
-        return self._keep_rows(selected, [*names, *values], selection.unit), list(names)
+            return rows, cells.cell_values(grouping.keys, columns, functools.reduce(operator.and_, listed))
+        rows = rows.filter(listed)
+        columns = {column: self._readable_column(rows, column) for column in grouping.keys}
+        return rows, cells.cell_values(grouping.keys, columns, None)
 
     def _kept_positions(self, selection: Selection, values: GridColumn) -> Any:
         """One row with a position `v0` for each kept row."""

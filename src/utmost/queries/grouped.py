@@ -96,11 +96,6 @@ class GroupedQuery(Query):
     # Tables
 
     @property
-    def group_keys(self) -> Mapping[str, tuple[Key, ...]]:
-        """The listed keys of each column."""
-        return self.grouping.keys
-
-    @property
     def columns(self) -> frozenset[str]:
         """The columns of the inner query, and of the keys."""
         return self.inner.columns | frozenset(self.keys)

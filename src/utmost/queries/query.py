@@ -151,11 +151,6 @@ class Query(ABC):
         return frozenset()
 
     @property
-    def group_keys(self) -> Mapping[str, tuple[Key, ...]]:
-        """The columns whose listed values make the groups of a person; none where the answer is one number."""
-        return {}
-
-    @property
     def drops_rows(self) -> bool:
         """Are rows left out, beside those that `where` leaves out, for what they hold."""
         return False

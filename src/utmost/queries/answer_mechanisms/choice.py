@@ -106,7 +106,7 @@ class ChoiceMechanism(AnswerMechanism):
             f"noise: at most {plain_decimal(expected, 4, decimal_above)} {error_noun} on average, "
             f"within {plain_decimal(half, 4, decimal_above)} in 95 % of cases"
         )
-        return ErrorLaw(expected, half, sentence, suffix=RANK_SUFFIX, note=note)
+        return ErrorLaw(expected, half, sentence, suffix=RANK_SUFFIX, note=note, is_bound=True)
 
     def confidence_law(self, target: AccuracyTarget, loss_per_row: int) -> ConfidenceLaw:
         """A lower bound on the probability that fewer than `target.error` rows lie on the wrong side; this is ε = 1."""
@@ -244,7 +244,7 @@ class QuantileTree(AnswerMechanism):
             f"noise: at most {plain_decimal(expected, 4, decimal_above)} rows of rank on average for the worst of "
             f"{len(self.rates)}, within {plain_decimal(half, 4, decimal_above)} in 95 % of cases"
         )
-        return ErrorLaw(expected, half, sentence, suffix=RANK_SUFFIX, note=TREE_NOTE)
+        return ErrorLaw(expected, half, sentence, suffix=RANK_SUFFIX, note=TREE_NOTE, is_bound=True)
 
     def confidence_law(self, target: AccuracyTarget, level_rates: Sequence[Fraction]) -> ConfidenceLaw:
         """A lower bound on the probability that fewer than `target.error` rows lie on any wrong side; this is ε = 1."""

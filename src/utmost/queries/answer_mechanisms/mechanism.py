@@ -35,7 +35,7 @@ class ErrorLaw:
     `expected` absolute error and the `half_width` of a 95 % interval, in the value's unit unless `suffix` says another:
     it stands behind both numbers, and `note` explains it. For a ratio both are to be divided by the number of rows
     (`over_rows`), which is not public. `target` is what it is the distance from, in words: with contributions bounded
-    or values clamped not the number in the table.
+    or values clamped not the number in the table. With `is_bound` the expected error is at most `expected`.
     """
 
     expected: float
@@ -45,6 +45,7 @@ class ErrorLaw:
     suffix: str = ""
     note: str = ""
     target: str = "the true number"
+    is_bound: bool = False
 
 
 @dataclass(frozen=True, slots=True)
