@@ -20,7 +20,7 @@ from utmost import ledger
 from utmost.cli import run
 from utmost.data.cells import Grouping
 from utmost.data.grid import Grid
-from utmost.data.selection import NeighbourRelation, PrivacyUnit
+from utmost.data.selection import NeighbourRelation
 from utmost.errors import InputError
 from utmost.noise.row_sampling import permute_and_flip_law
 from utmost.publish import release_file
@@ -136,3 +136,185 @@ def test_a_row_that_enters_a_cell_and_one_that_leaves_another_cost_twice_the_rat
 def _law(counts: list[int], share: Fraction) -> list[Fraction]:
     losses = rank_losses(counts, share)
     return permute_and_flip_law([Fraction(9, 10) ** (loss - min(losses)) for loss in losses])
+
+
+PLAN = """
+neighbours = "{relation}"
+budget = "b"
+output = "out.json"
+
+[source]
+location = "people.csv"
+columns = {{ person = "integer", age = "integer", region = "text", sex = "text" }}
+{unit}
+"""
+QUERY = """
+[[query]]
+name = "{name}"
+kind = "{kind}"
+column = "age"
+low = 0
+high = 60
+step = 1
+nulls = "drop"
+{rest}
+epsilon = 40
+"""
+CROSSED = 'keys = { region = ["n", "s"], sex = ["f", "m"] }\nother = true'
+RESTS = {
+    "quartiles": ("quantile", f'probabilities = ["1/4", "1/2", "3/4"]\n{CROSSED}'),
+    "youngest": ("min", CROSSED),
+    "oldest": ("max", CROSSED),
+}
+CELL_NAMES = ["n,f", "n,m", "s,f", "s,m", "other"]
+SHARE_NAMES = [f"{cell},{share}" for cell in CELL_NAMES for share in ("1/4", "1/2", "3/4")]
+ROWS = [(k, 10 + k % 41, ("n", "s", "w", "")[k % 4], "fm"[k // 4 % 2]) for k in range(3280)]
+
+
+def plan_text(*names: str, relation: str = "add-remove", unit: str = "") -> str:
+    queries = [QUERY.format(name=name, kind=RESTS[name][0], rest=RESTS[name][1]) for name in names or RESTS]
+    return PLAN.format(relation=relation, unit=unit) + "".join(queries)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    lines = "".join(f"{person},{age},{region},{sex}\n" for person, age, region, sex in ROWS)
+    (tmp_path / "people.csv").write_text(f"person,age,region,sex\n{lines}")
+    with ledger.open_ledger("ledger.sqlite", tmp_path) as new_ledger:
+        new_ledger.open(ledger.Budget("b", Fraction(1000), neighbours="add-remove"))
+    return tmp_path
+
+
+def cell_ages(cell: str) -> list[int]:
+    is_listed = cell != "other"
+    return sorted(
+        age for _, age, region, sex in ROWS if (f"{region},{sex}" == cell if is_listed else region in ("w", ""))
+    )
+
+
+def test_choices_in_cells_are_released_and_read_back_equal(folder: Path) -> None:
+    release = utmost.release(parse_plan(plan_text(), folder))
+    document = json.loads((folder / "out.json").read_text())
+    jsonschema.Draft202012Validator(release_file.release_schema()).validate(document)
+    assert release_file.read_release(folder / "out.json") == release
+    quartiles, youngest, _ = document["queries"]
+    assert [len(cell) for cell in (*quartiles["value"], *quartiles["positions"])] == [3] * 10
+    assert (len(youngest["value"]), len(youngest["position"])) == (5, 5)
+    for name, values, low, high in zip(
+        CELL_NAMES,
+        *(release[query].value for query in RESTS),
+        strict=True,  # type: ignore[misc]
+    ):
+        ages = cell_ages(name)
+        for value, share in zip(values, (1, 2, 3), strict=True):
+            assert close(value, ages[len(ages) * share // 4], 3)
+        assert low <= ages[0] + 2
+        assert ages[-1] - 2 <= high
+
+
+def test_a_plan_with_choices_in_cells_is_written_and_has_the_same_digest(folder: Path) -> None:
+    plan = parse_plan(plan_text(), folder)
+    written = parse_plan(write_plan(plan), folder)
+    assert written.queries == plan.queries
+    assert plan_digest(written) == plan_digest(plan)
+
+
+def test_a_table_has_the_keys_and_the_share_of_each_number(folder: Path) -> None:
+    release = utmost.release(parse_plan(plan_text(), folder))
+    table = tidy_table(release)
+    assert table.columns == ("query", "kind", "region", "sex", "probability", "value", "low", "high", "error")
+    rows = [table.cells(row) for row in table.rows if row.query == "quartiles"]
+    assert [row[2:5] for row in rows[:4]] == [
+        ("n", "f", "1/4"),
+        ("n", "f", "1/2"),
+        ("n", "f", "3/4"),
+        ("n", "m", "1/4"),
+    ]
+    assert rows[-1][2:5] == ("other", "other", "3/4")
+    assert [Fraction(str(row[5])) for row in rows] == [number for _, number in release["quartiles"].named_values]
+    assert {row[4] for row in map(table.cells, table.rows[15:])} == {None}
+    assert {row[6:8] for row in map(table.cells, table.rows)} == {(None, None)}
+
+
+def test_a_key_column_called_probability_is_told_apart_from_the_share() -> None:
+    keys = {"probability": (1, 2), "probability (key)": (3,)}
+    query = GroupedQuery(several("1/4", "1/2"), Grouping(keys))  # type: ignore[arg-type]
+    assert query.cell_columns == ("probability (key)", "probability (key) (key)", "probability")
+    assert query.cells[:2] == ((1, 3, "1/4"), (1, 3, "1/2"))
+
+
+def test_estimates_have_a_line_for_each_share_of_each_cell(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    utmost.release(parse_plan(plan_text(), folder))
+    assert run(["estimate", str(folder / "out.json"), "--json"]) == 0
+    quartiles, youngest, _ = json.loads(capsys.readouterr().out)["queries"]
+    assert [cell["cell"] for cell in quartiles["cells"]] == SHARE_NAMES
+    assert [cell["cell"] for cell in youngest["cells"]] == CELL_NAMES
+    assert run(["estimate", str(folder / "out.json"), "--query", "quartiles", "--cell", "other,1/2"]) == 0
+    shown = capsys.readouterr().out
+    assert "other,1/2" in shown
+    assert "each cell by itself" in " ".join(shown.split())
+    assert run(["estimate", str(folder / "out.json"), "--query", "quartiles", "--cell", "w,1/2"]) == 2
+    assert "cell must be one of n,f,1/4; n,f,1/2" in capsys.readouterr().err
+
+
+def test_a_report_counts_the_numbers_of_all_cells(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    release = utmost.release(parse_plan(plan_text(), folder))
+    assert "15 values" in release._repr_html_()
+    assert run(["table", str(folder / "out.json"), "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["rows"]) == 25
+
+
+@pytest.mark.parametrize("relation", NeighbourRelation, ids=str)
+def test_a_person_who_is_replaced_costs_twice_one_who_comes(folder: Path, relation: NeighbourRelation) -> None:
+    text = plan_text(relation=str(relation), unit='[unit]\ncolumn = "person"\nrows = 3').replace('"b"', '"c"')
+    planned = utmost.preview(parse_plan(text, folder)).planned_answers
+    factor = 2 if relation is NeighbourRelation.REPLACE else 1
+    assert [answer.law.sensitivity for answer in planned] == [6 * factor, 3 * factor, 3 * factor]
+
+
+def change_entry(entry: dict[str, Any], key: str, cell: int, value: Any) -> None:
+    entry[key][cell] = value
+
+
+@pytest.mark.parametrize(
+    ("query", "change", "problem"),
+    [
+        ("quartiles", lambda entry: entry["value"].pop(), "value must have an entry for each of 5 cells, got 4"),
+        ("quartiles", lambda entry: entry["positions"].pop(), "positions must have an entry for each of 5 cells"),
+        ("quartiles", lambda entry: entry["value"][1].pop(), "value must be those of its positions on the grid"),
+        ("quartiles", lambda entry: entry["positions"][4].pop(), "positions must rise, one for each probability"),
+        ("quartiles", lambda entry: change_entry(entry, "positions", 2, [9, 8, 7]), "positions must rise"),
+        ("quartiles", lambda entry: change_entry(entry, "positions", 0, [9, 9, 61]), "positions must rise"),
+        ("quartiles", lambda entry: change_entry(entry, "positions", 0, [True, 1, 1]), "list of whole numbers"),
+        ("quartiles", lambda entry: change_entry(entry, "positions", 0, 3), "positions must be a list"),
+        ("quartiles", lambda entry: change_entry(entry, "value", 3, ["1/3", "1/2", "3/4"]), "value must be those"),
+        ("quartiles", lambda entry: entry.update(value=entry["value"][0] * 5), "value must have an entry for each"),
+        ("quartiles", lambda entry: entry.pop("positions"), "positions"),
+        ("quartiles", lambda entry: entry.update(position=[1] * 5), "position"),
+        ("quartiles", lambda entry: entry["mechanism"]["rates"].pop(), "mechanism must"),
+        ("youngest", lambda entry: change_entry(entry, "value", 1, "7/2"), "value must be that of its position"),
+        ("youngest", lambda entry: change_entry(entry, "position", 1, 61), "value must be that of its position"),
+        ("youngest", lambda entry: entry["position"].pop(), "position must have an entry for each of 5 cells, got 4"),
+        ("oldest", lambda entry: entry.update(sensitivity=2), "sensitivity must be"),
+        ("oldest", lambda entry: entry["cells"].pop(), "cells must be the combinations of its keys"),
+    ],
+)
+def test_an_altered_release_of_choices_in_cells_is_refused(
+    folder: Path, query: str, change: Callable[[dict[str, Any]], Any], problem: str
+) -> None:
+    utmost.release(parse_plan(plan_text(query), folder))
+    document = json.loads((folder / "out.json").read_text())
+    change(document["queries"][0])
+    with pytest.raises(InputError) as caught:
+        release_file.release_from_content(document)
+    assert problem in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("query", "most"), [(Min("x", GRIDS[0], None), 666_666), (several("1/4", "1/2", "3/4"), 333_333)], ids=["min", "3"]
+)
+def test_cells_that_leave_more_grid_values_than_are_worked_out_are_refused(query: Min | Quantiles, most: int) -> None:
+    """Three grid values in each cell, on each of one or two levels."""
+    query.check_cells(most)
+    with pytest.raises(InputError, match=r"keys must leave at most 2000000 grid values .* got 200000[1-9]"):
+        query.check_cells(most + 1)

@@ -171,7 +171,7 @@ def _loss_table(given: ShownLosses | None, before: ShownLosses | None) -> Table 
 
 
 def _cell_blocks(estimate: Estimate, readings: Sequence[ShownReading]) -> dict[str, Block | None]:
-    header = CELLS_HEADER if estimate.reader is not None else FACE_CELLS_HEADER
+    header: tuple[str, ...] = CELLS_HEADER if estimate.reader is not None else FACE_CELLS_HEADER
     if estimate.reader is None and all(reading.low is None for reading in readings):
         header = FACE_CELLS_HEADER[:2]
     rows = tuple(_cell_row(reading)[: len(header)] for reading in readings[:MAX_SHOWN_CELLS])
