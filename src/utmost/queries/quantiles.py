@@ -24,10 +24,11 @@ both arguments hold with all of these choices in the place of those of one tree:
 e for the level. Under replace no level has one choice alone any more: a row may leave one cell (w = 1) and enter
 another (u = 1), and move the losses of both by M. So the rate is e/(4·M_i) for every choice.
 
-**Error.** A choice is fewer than T_i rows off its own target, except with probability c·e^(−rate_i·T_i)
-(`PermuteAndFlip`). Its target lies between those of the two ends, so it is off by at most as many rows as the worse of
-them, and a split is off by what its choice is, and by half of the rows at v. So no answer is further off than the sum
-over the levels of the largest T_i, and half of the rows at one value for each level above the last.
+**Error.** A choice is fewer than T_i rows off its own target, except with a probability that `QuantileTree` bounds for
+all choices of a level together. Its target lies between those of the two ends, so it is off by at most as many rows as
+the worse of them, and a split is off by what its choice is, and by half of the rows at v. So no answer is further off
+than the sum over the levels of the largest T_i, and half of the rows at one value for each level above the last. In
+cells this holds of each cell, in rows of that cell.
 """
 
 from __future__ import annotations
