@@ -17,10 +17,10 @@ independent noise, so the ε_c add up.
 * add-remove: either all a_c or all b_c are 0, and Σ_c max(a_c, b_c) ≤ k. All cells together cost what one table does.
 * replace: Σ_c max(a_c, b_c) ≤ Σ_c (a_c + b_c) ≤ 2k, with equality where the unit leaves cells and enters others.
 
-Neither can be less for all grids. Take one cell with n ≥ k rows at position 0 of the positions 0 and 1, and let k of
-them go: 1 is chosen with probability e^(−rate·n)/2, then with e^(rate·k) times that. Take another cell without rows and
-positions 0 … N, and let k rows come to position 0: 0 is chosen with probability 1/(N + 1), then with a probability that
-is, in the limit of large N, e^(rate·k) times as large. A unit that is replaced can do both.
+Neither can be less for all grids. Let the positions be 0 … N. In a cell with n ≥ k rows at N − 1 and no others let k of
+them go: N is chosen with probability e^(−rate·n)/(N + 1), then with e^(rate·k) times that. In a cell without rows let k
+come to 0: it is chosen with probability 1/(N + 1), then with one that is e^(rate·k) times as large in the limit of
+large N. A unit that is replaced can do both.
 """
 
 from __future__ import annotations

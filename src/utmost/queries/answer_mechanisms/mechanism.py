@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from utmost.exact.input_text import Fields
     from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
 
-AnswerValue = int | Fraction | tuple[Any, ...]  # a number, or several: numbers, or cells
+AnswerValue = int | Fraction | tuple[Any, ...]  # a number, or several: numbers, tuples of them in each cell, or cells
 NUMBER_ROOM = 80  # bytes for a number of rows or steps, its line and its name
 MIN_RATE, MAX_RATE = Fraction(1, 10**30), Fraction(1000)  # ε of a step that a reader computes with
 MISS_PROBABILITY = Fraction(1, 20)  # how often an answer may lie outside the 95 % interval
