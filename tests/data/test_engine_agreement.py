@@ -14,17 +14,31 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from data.oracle import Truth, Where, assert_agrees
+from data.oracle import Truth, Where, assert_agrees, position, row_cell
 from data.storages import STORAGES, open_stored_table, stored_rows
 from spark import quiet
 from utmost.data.cells import Grouping
 from utmost.data.found_cells import FoundKeys
 from utmost.data.grid import Grid, check_grid
 from utmost.data.row_sums import RowSums
-from utmost.data.selection import Key, Partition, PrivacyUnit, Selection
+from utmost.data.selection import Key, NeighbourRelation, Partition, PrivacyUnit, Selection
 from utmost.data.table import Table
 from utmost.errors import InputError
-from utmost.queries import Count, Distinct, GroupedQuery, Histogram, Mean, Quantile, Query, Sum, Variance
+from utmost.queries import (
+    Count,
+    Distinct,
+    GroupedQuery,
+    Histogram,
+    Max,
+    Mean,
+    Min,
+    Quantile,
+    Quantiles,
+    Query,
+    Sum,
+    Variance,
+)
+from utmost.queries.privacy_setting import PrivacySetting
 
 pytestmark = quiet
 
@@ -260,6 +274,24 @@ def test_every_storage_finds_the_cells_that_plain_python_finds(
         assert all(type(key) is not str or "\n" not in key for key in cell)
     missing = {cell for _, cell in pairs} - set(found.cells)
     assert all(truth.count_range(cell)[0] == 0 or any("\n" in str(key) for key in cell) for cell in missing)
+
+
+@pytest.mark.parametrize("other", [False, True])
+def test_quantiles_and_extremes_in_cells_are_chosen_by_the_losses_that_plain_python_finds(
+    storage: str, table: Table, other: bool
+) -> None:
+    """How many rows of each cell are at each position; for the least and the greatest value, how many lie beyond it."""
+    grid, grouping = Grid(Fraction(-3), Fraction(9), Fraction(3, 2)), Grouping({"flag": (True,), "day": DAYS}, other)
+    setting = PrivacySetting(NeighbourRelation.ADD_REMOVE, PrivacyUnit(), None, None)
+    values = [(row_cell(row, grouping), position(row["small"], grid)) for row in stored_rows(storage, ROWS)]
+    places = range(grid.size + 1)
+    cells = [[[place for name, place in values if name == cell].count(p) for p in places] for cell in grouping.cells]
+    below = [[sum(counts[:place]) for place in places] for counts in cells]
+    above = [[sum(counts[place + 1 :]) for place in places] for counts in cells]
+    several = Quantiles("small", grid, (Fraction(1, 4), Fraction(1, 2)), None)
+    for query, answers in ((several, cells), (Min("small", grid, None), below), (Max("small", grid, None), above)):
+        truth = GroupedQuery(query, grouping).exact_answer(table, setting)
+        assert truth == [number for answer in answers for number in answer]
 
 
 @pytest.mark.parametrize("unit", [PrivacyUnit(), PrivacyUnit("name", rows=10**6), PrivacyUnit("person", groups=10**6)])

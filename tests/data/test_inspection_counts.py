@@ -12,6 +12,7 @@ import pytest
 
 from data.storages import COLUMNS, STORAGES, open_stored_table
 from spark import quiet
+from utmost.data.cells import Grouping
 from utmost.data.grid import Grid, GridColumn
 from utmost.data.selection import PrivacyUnit, Selection
 from utmost.data.table import PersonCounts, ValueCounts
@@ -51,22 +52,25 @@ def expected_persons(sizes: Counter[int], bound: int) -> PersonCounts:
 def test_persons_with_more_rows_or_groups_than_are_kept_are_counted(table: Any, bound: int) -> None:
     chosen = [row for row in ROWS if row["person"] is not None and row["small"] is not None and row["small"] > 0]
     selection, keys = Selection("small > 0", PrivacyUnit("person", rows=bound)), {"region": ("north",)}
-    assert table.count_persons(selection, {}) == expected_persons(Counter(row["person"] for row in chosen), bound)
+    everyone = expected_persons(Counter(row["person"] for row in chosen), bound)
+    assert table.count_persons(selection, None) == everyone
     north = Counter(row["person"] for row in chosen if row["region"] == "north")
-    assert table.count_persons(selection, keys) == expected_persons(north, bound)
+    assert table.count_persons(selection, Grouping(keys)) == expected_persons(north, bound)
+    assert table.count_persons(selection, Grouping(keys, other=True)) == everyone
     by_groups = Selection("small > 0", PrivacyUnit("person", groups=bound))
     groups = Counter(person for person, _ in {(row["person"], row["region"]) for row in chosen})
-    assert table.count_persons(by_groups, {"region": ("north", "south")}) == expected_persons(groups, bound)
-    assert table.count_persons(by_groups, {}).largest == 1
+    for grouping in (Grouping({"region": ("north", "south")}), Grouping(keys, other=True)):
+        assert table.count_persons(by_groups, grouping) == expected_persons(groups, bound)
+    assert table.count_persons(by_groups, None).largest == 1
 
 
 def test_rows_whose_missing_value_is_dropped_are_not_those_of_a_person(table: Any) -> None:
     grid = Grid(Fraction(0), Fraction(1), Fraction(1))
     selection = Selection(None, PrivacyUnit("person", rows=1))
     present = Counter(row["person"] for row in ROWS if row["person"] is not None and row["small"] is not None)
-    assert table.count_persons(selection, {}, GridColumn("small", grid)) == expected_persons(present, 1)
+    assert table.count_persons(selection, None, GridColumn("small", grid)) == expected_persons(present, 1)
     everyone = Counter(row["person"] for row in ROWS if row["person"] is not None)
-    assert table.count_persons(selection, {}, GridColumn("small", grid, Fraction(0))) == expected_persons(everyone, 1)
+    assert table.count_persons(selection, None, GridColumn("small", grid, Fraction(0))) == expected_persons(everyone, 1)
 
 
 @pytest.mark.parametrize("column", ["small", "x", "money", "wide"])
@@ -92,6 +96,6 @@ def test_missing_values_are_counted(table: Any) -> None:
 
 def test_no_row_has_no_person_and_no_value(tmp_path: Path) -> None:
     with open_stored_table("parquet", [], tmp_path) as table:
-        assert table.count_persons(Selection(None, PrivacyUnit("person", rows=1)), {}) == PersonCounts(0, 0, 0, 0)
+        assert table.count_persons(Selection(None, PrivacyUnit("person", rows=1)), None) == PersonCounts(0, 0, 0, 0)
         grid = Grid(Fraction(0), Fraction(1), Fraction(1))
         assert table.count_values(Selection(), GridColumn("x", grid)) == ValueCounts(0)

@@ -53,8 +53,11 @@ def test_the_plan_of_the_page_runs_on_the_real_table(folder: Path) -> None:
     assert len(destinations.cell_names) > 20
     assert {"ATL", "LAX", "ORD"} <= set(destinations.cell_names)
     assert min(destinations.value) >= destinations.mechanism.threshold
-    first, second, third = release["delays"].value
-    assert first <= second <= third
+    delays = release["delays"]
+    assert delays.cell_names[:4] == ("EWR,1/4", "EWR,1/2", "EWR,3/4", "JFK,1/4")
+    assert len(delays.value) == 3
+    for first, second, third in delays.value:
+        assert -30 <= first <= second <= third <= 180
     with ledger.open_ledger("ledger.sqlite", folder) as budget_ledger:
         (charge,) = budget_ledger.history("flights")
     assert (charge.epsilon, charge.delta <= Fraction(1, 10**6)) == (1, True)

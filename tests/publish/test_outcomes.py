@@ -56,6 +56,8 @@ NUMBERS: list[dict[str, Any]] = [
     {"kind": "variance", **BOUNDS, "nulls": "drop"},
     *({"kind": kind, **BOUNDS, **CELLS, "nulls": "drop"} for kind in ("sum", "mean", "variance")),
     {"kind": "quantile", **BOUNDS, **CELLS, "nulls": 0, "probability": "1/3"},
+    {"kind": "quantile", **BOUNDS, **CELLS, "nulls": "drop", "probabilities": ["1/4", "1/2", "3/4"]},
+    *({"kind": kind, **BOUNDS, **CELLS, "nulls": "drop"} for kind in ("min", "max")),
 ]
 FOUND: list[dict[str, Any]] = [{"kind": "count", "by": ["region"], "delta": "1/10"}]
 UNITS = {"row": None, "rows = 2": {"column": "person", "rows": 2}, "groups = 2": {"column": "person", "groups": 2}}

@@ -164,6 +164,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "mean": NUMBERS,
     "variance": NUMBERS,
     "quantile": NUMBERS | {"probability": "1/2"},
+    "quartiles": NUMBERS | {"kind": "quantile", "probabilities": ["1/4", "1/2", "3/4"]},
     "min": NUMBERS,
     "max": NUMBERS,
     "distinct": {"column": "x"},
@@ -172,13 +173,9 @@ KINDS: dict[str, dict[str, Any]] = {
 
 def plan_text() -> str:
     tables = []
-    for kind, keys in KINDS.items():
-        lines = [
-            f'name = "{kind}"',
-            f'kind = "{kind}"',
-            'by = ["g"]',
-            *(f"{k} = {json.dumps(v)}" for k, v in keys.items()),
-        ]
+    for name, keys in KINDS.items():
+        entries = {"name": name, "kind": name, "by": ["g"], **keys}
+        lines = [f"{key} = {json.dumps(value)}" for key, value in entries.items()]
         tables.append("\n".join(["[[query]]", *lines]))
     return PLAN + "\n\n" + "\n\n".join(tables) + "\n"
 
@@ -206,7 +203,8 @@ def test_every_kind_is_released_over_found_cells(folder: Path) -> None:
     again = release_file.parse_release(document)
     assert [answer.named_values for answer in again] == [answer.named_values for answer in release]
     values = {answer.name: dict(answer.named_values) for answer in release}
-    assert all(set(cells) == {"a", "b"} for cells in values.values())
+    assert all(set(cells) == {"a", "b"} for name, cells in values.items() if name != "quartiles")
+    assert values["quartiles"] == {f"{cell},{p}": x for cell, x in (("a", 3), ("b", 7)) for p in ("1/4", "1/2", "3/4")}
     assert abs(values["sum"]["a"] - 3 * 3999) < 600
     assert abs(values["mean"]["b"] - 7) < 1
     assert values["variance"]["a"] < 2
@@ -216,8 +214,8 @@ def test_every_kind_is_released_over_found_cells(folder: Path) -> None:
     for row in tidy_table.tidy_table(again).rows:
         assert row.low is None or Fraction(row.low) <= Fraction(row.value) <= Fraction(str(row.high))
     for answer in again:
-        estimate = answer.estimate("uniform", "absolute", cell="a")
-        assert estimate.cells == ("a",)
+        name = "a,1/2" if answer.name == "quartiles" else "a"
+        assert answer.estimate("uniform", "absolute", cell=name).cells == (name,)
 
 
 def test_where_no_cell_is_told_the_release_has_empty_lists(folder: Path) -> None:

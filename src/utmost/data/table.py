@@ -172,20 +172,18 @@ class Table:
         return dict(zip(names, counts, strict=True))
 
     def count_persons(
-        self, selection: Selection, keys: Mapping[str, Sequence[Key]], values: GridColumn | None = None
+        self, selection: Selection, grouping: Grouping | FoundKeys | None, values: GridColumn | None = None
     ) -> PersonCounts:
         """Persons with more rows, or groups, than are kept among the rows that are selected and can be kept: secret.
 
-        Groups are combinations of `keys`. A row whose value of `values` is missing cannot be kept where it is dropped.
+        Groups are the cells of `grouping`. A row whose value of `values` is missing cannot be kept where it is dropped.
         """
         import ibis
 
         rows = self._matching_rows(selection)
-        conditions = [cells.is_among(self._readable_column(rows, column), keys[column]) for column in keys]
         if values is not None and values.nulls is None:
-            conditions.append(self._readable_column(rows, values.column).notnull())
-        rows = rows.filter(conditions) if conditions else rows
-        groups = {f"v{k}": self._readable_column(rows, column) for k, column in enumerate(keys)}
+            rows = rows.filter(self._readable_column(rows, values.column).notnull())
+        rows, groups = self._cell_names(rows, grouping)
         persons = self._select_values(rows, selection.unit, groups)
         persons = persons.distinct() if selection.unit.groups is not None else persons
         sizes, bound = persons.group_by("p").aggregate(size=persons.count()), selection.unit.bound

@@ -13,6 +13,7 @@ from utmost.data import sources
 from utmost.data.selection import Selection
 from utmost.publish import plans
 from utmost.publish.execute import check_plan
+from utmost.queries.grouped import GroupedQuery
 from utmost.queries.number_column import NumberQuery
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def inspect_plan(plan: Plan) -> Inspection:
             plan.unit,
             table.count_values(whole).rows,
             _inspect_columns(table, used),
-            None if plan.unit.rows is None else table.count_persons(whole, {}),
+            None if plan.unit.rows is None else table.count_persons(whole, None),
             tuple(_inspect_query(spec, plan, table) for spec in specs),
         )
 
@@ -100,7 +101,8 @@ def _inspect_columns(table: Table, used: set[str]) -> tuple[ColumnInspection, ..
 def _inspect_query(spec: QuerySpec, plan: Plan, table: Table) -> QueryInspection:
     query = spec.query
     selection = Selection(query.where, plan.unit, plan.part)
-    values = query.values if isinstance(query, NumberQuery) else None
-    persons = None if plan.unit.column is None else table.count_persons(selection, query.group_keys, values)
+    inner, grouping = (query.inner, query.grouping) if isinstance(query, GroupedQuery) else (query, None)
+    values = inner.values if isinstance(inner, NumberQuery) else None
+    persons = None if plan.unit.column is None else table.count_persons(selection, grouping, values)
     grid = None if values is None else values.grid
     return QueryInspection(spec.name, query.kind, grid, table.count_values(selection, values), persons)

@@ -34,7 +34,7 @@ from utmost.queries.answer_mechanisms.lattice import half_width
 from utmost.queries.answer_mechanisms.mechanism import MISS_PROBABILITY
 from utmost.queries.answer_mechanisms.ratio import RatioMechanism, drawn_parts, ratio_ends
 from utmost.queries.grouped import GroupedQuery
-from utmost.queries.keys import key_from_json, key_name
+from utmost.queries.keys import key_name
 from utmost.queries.number_column import NumberQuery
 
 if TYPE_CHECKING:
@@ -144,27 +144,18 @@ def tidy_table(release: Release) -> TidyTable:
 
 
 def _key_columns(answer: Answer) -> tuple[str, ...]:
-    """The columns of the keys of each cell; none where the answer is one number."""
+    """The columns of the keys of each number; none where the answer is one number."""
     if not isinstance(answer.value, tuple):
         return ()
-    content, cells = answer.query_content, _cells(answer)
-    columns = tuple(content.get("by") or content.get("keys", ()))
-    if not columns and "probabilities" in content:
-        return ("probability",)
+    columns, cells = answer.query.cell_columns, _cells(answer)
     width = len(cells[0]) if cells else len(columns)
     return columns if len(columns) == width else tuple(f"cell {k}" for k in range(1, width + 1))
 
 
-def _cells(answer: Answer) -> list[tuple[Key, ...]]:
-    """The keys of each value: of a cell that was found, drawn or asked for; the name of the cell of all other rows."""
+def _cells(answer: Answer) -> tuple[tuple[Key, ...], ...]:
+    """The keys of each number; its place where its kind has none."""
     values = answer.value if isinstance(answer.value, tuple) else ()
-    if "cells" in answer.details:
-        return [tuple(key_from_json(key) for key in cell) for cell in answer.details["cells"]]
-    if values and isinstance(values[0], tuple):
-        return list(values)
-    cells = answer.query.cells or tuple((k,) for k in range(1, len(values) + 1))
-    names = answer.cell_names or ("",) * len(cells)
-    return [tuple(name if key is None else key for key in cell) for cell, name in zip(cells, names, strict=True)]
+    return answer.query.value_cells(answer.drawn) or tuple((k,) for k in range(1, len(values) + 1))
 
 
 def _answer_rows(answer: Answer) -> Iterable[TidyRow]:

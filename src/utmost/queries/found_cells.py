@@ -199,6 +199,11 @@ def cell_name(cell: Iterable[Key]) -> str:
     return ",".join(key_name(key) for key in cell)
 
 
+def drawn_cells(drawn: Drawn) -> tuple[tuple[Key, ...], ...]:
+    """The cells that were told."""
+    return tuple(tuple(map(key_from_json, cell)) for cell in drawn.details["cells"])
+
+
 def cells_room(columns: int, value_room: int = NUMBER_ROOM) -> int:
     """More bytes than all cells that can be told take in a release file, with their values."""
     return MAX_FOUND_CELLS * (NUMBER_ROOM + value_room + columns * KEY_ROOM)

@@ -24,7 +24,7 @@ from utmost.queries.query import AnswerDraw, ExactAnswer, FaceValue, Query, Sele
 if TYPE_CHECKING:
     from utmost.data.cells import Grouping
     from utmost.data.row_sums import CellSums
-    from utmost.data.selection import Partition, PrivacyUnit
+    from utmost.data.selection import Key, Partition, PrivacyUnit
     from utmost.data.table import Table
     from utmost.exact.input_text import Fields
     from utmost.queries.privacy_setting import PrivacySetting
@@ -135,6 +135,19 @@ class FoundCount(Query):
     def check_error(self, error: Fraction) -> None:
         """Refuse a wanted error: at another ε the cells that are told are others."""
         raise found_cells.error_target_error()
+
+    @property
+    def cell_columns(self) -> tuple[str, ...]:
+        """The columns of its keys."""
+        return self.by
+
+    def value_cells(self, drawn: Drawn) -> tuple[tuple[Key, ...], ...]:
+        """The cells that were told."""
+        return found_cells.drawn_cells(drawn)
+
+    def value_names(self, drawn: Drawn) -> tuple[str, ...]:
+        """Their names."""
+        return tuple(map(found_cells.cell_name, found_cells.drawn_cells(drawn)))
 
     def face_value(self, mechanism: SelectionMechanism, coverage: float) -> FaceValue:
         """Its count within the half width of this probability, decided exactly."""

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from utmost.data.found_cells import FoundKeys
@@ -34,12 +35,13 @@ from utmost.queries.answer_mechanisms.mechanism import (
 )
 from utmost.queries.answer_mechanisms.selection import PreparedSelection, prepare_selection
 from utmost.queries.found_cells import FoundAnswers, cell_details
+from utmost.queries.grouped import join_columns
 from utmost.queries.query import AnswerDraw, ExactAnswer, FaceValue, Query, SelectedMechanism, ValueRange
 
 if TYPE_CHECKING:
     from utmost.data.cells import Grouping
     from utmost.data.row_sums import CellSums, RowSums
-    from utmost.data.selection import Partition, PrivacyUnit
+    from utmost.data.selection import Key, Partition, PrivacyUnit
     from utmost.data.table import Table
     from utmost.queries.privacy_setting import PrivacySetting
 
@@ -228,6 +230,26 @@ class FoundQuery(Query):
         return self.inner.value_limits()
 
     # Released values
+
+    @property
+    def values_noun(self) -> str:
+        """What the numbers are."""
+        return self.inner.values_noun
+
+    @property
+    def cell_columns(self) -> tuple[str, ...]:
+        """The columns of the keys, and of the inner query's cells."""
+        return join_columns(self.by, self.inner.cell_columns)
+
+    def value_cells(self, drawn: Drawn) -> tuple[tuple[Key, ...], ...]:
+        """The keys of each number: those of a cell that was told, and of the inner query's cell."""
+        told, inner = found_cells.drawn_cells(drawn), self.inner.cells or ((),)
+        return tuple((*cell, *(key for key in own if key is not None)) for cell, own in product(told, inner))
+
+    def value_names(self, drawn: Drawn) -> tuple[str, ...]:
+        """The names of the cells that were told, each with those of the inner query's cells."""
+        told, inner = map(found_cells.cell_name, found_cells.drawn_cells(drawn)), self.inner.cell_names or ("",)
+        return tuple(f"{name},{own}" if own else name for name, own in product(told, inner))
 
     def face_value(self, mechanism: FoundMechanism, coverage: float) -> FaceValue:
         """What the inner query says of a value without a posterior, and which cells are told."""

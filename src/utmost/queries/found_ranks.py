@@ -15,7 +15,8 @@ from utmost.queries import found_cells
 from utmost.queries.answer_mechanisms.found import FoundMechanism
 from utmost.queries.answer_mechanisms.mechanism import Drawn
 from utmost.queries.found_query import CellDraw, FoundQuery
-from utmost.queries.number_column import MAX_CELL_CANDIDATES, NumberQuery
+from utmost.queries.number_column import NumberQuery
+from utmost.queries.quantiles import MAX_CELL_CANDIDATES, Quantiles
 from utmost.queries.query import AnswerDraw, ExactAnswer
 
 Losses = Callable[[list[int]], ExactAnswer]
@@ -31,7 +32,9 @@ class FoundRanks(FoundQuery):
     @property
     def max_cells(self) -> int:
         """As many as all of their grid values together allow, and at least one."""
-        return max(min(found_cells.MAX_FOUND_CELLS, MAX_CELL_CANDIDATES // (self.inner.grid.size + 1)), 1)
+        levels = self.inner.levels if isinstance(self.inner, Quantiles) else 1
+        allowed = MAX_CELL_CANDIDATES // (levels * (self.inner.grid.size + 1))
+        return max(min(found_cells.MAX_FOUND_CELLS, allowed), 1)
 
     def prepare_cell(self, mechanism: FoundMechanism) -> CellDraw:
         """The draw from the losses of all positions."""

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from utmost.exact.input_text import Fields
     from utmost.queries.privacy_setting import PrivacySetting
 
-MAX_CELL_CANDIDATES = 2 * 10**6  # grid values of all cells of a quantile
 MIN_STEP, MAX_STEP = Fraction(1, 10**60), Fraction(10**60)  # of a grid
 COLUMN_FIELD = QueryField("column", "Column", "number column")
 LOW_FIELD = QueryField("low", "Least value", "number", "Smaller ones count as this.")

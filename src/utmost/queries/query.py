@@ -103,8 +103,13 @@ class Query(ABC):
     # Plans and releases
 
     @classmethod
+    def forms(cls) -> tuple[type[Query], ...]:
+        """The classes of the kind: it may have several forms."""
+        return (cls,)
+
+    @classmethod
     def form(cls, fields: Fields) -> type[Query]:
-        """The class that reads these fields: a kind may have several forms, told apart by their keys."""
+        """The form that reads these fields: forms are told apart by their keys."""
         return cls
 
     @classmethod
@@ -143,11 +148,6 @@ class Query(ABC):
     def columns(self) -> frozenset[str]:
         """The columns that it looks at beside those of `where`, unit and part."""
         return frozenset()
-
-    @property
-    def group_keys(self) -> Mapping[str, tuple[Key, ...]]:
-        """The columns whose listed values make the groups of a person; none where the answer is one number."""
-        return {}
 
     @property
     def drops_rows(self) -> bool:
@@ -304,6 +304,19 @@ class Query(ABC):
         """What the values of an answer with several of them are."""
         return "cells"
 
+    @property
+    def cell_columns(self) -> tuple[str, ...]:
+        """The names of the keys in `value_cells`: columns of a table that has a row for each number."""
+        return ()
+
+    def value_cells(self, drawn: Drawn) -> tuple[tuple[Key, ...], ...]:
+        """The keys of each number of an answer with several of them; by default those of its cells."""
+        return tuple(tuple(key for key in cell if key is not None) for cell in self.cells)
+
+    def value_names(self, drawn: Drawn) -> tuple[str, ...]:
+        """The names of the cells that have a number each: those of the query, or those that were found."""
+        return self.cell_names
+
     def named_values(self, value: AnswerValue) -> list[tuple[str, Any]]:
         """The numbers of an answer with several of them, each with the name of its cell."""
         return list(zip(self.cell_names, value, strict=True)) if isinstance(value, tuple) else []
@@ -343,13 +356,11 @@ def _draw_each_cell(draw: AnswerDraw, number: int, truth: ExactAnswer) -> Drawn:
 
 def drawn_content(drawn: Drawn) -> dict[str, Any]:
     """What was drawn as a release file has it. Runs after the charge: it cannot fail."""
-    value = drawn.value
-    content = [_entry_content(entry) for entry in value] if isinstance(value, tuple) else _entry_content(value)
-    return {"value": content, **drawn.details}
+    return {"value": _value_content(drawn.value), **drawn.details}
 
 
-def _entry_content(entry: int | Fraction | tuple[Key, ...]) -> Any:
-    """A number, or the keys of a cell."""
-    if isinstance(entry, tuple):
-        return [key_to_json(key) for key in entry]
-    return entry if isinstance(entry, int) else str(entry)
+def _value_content(value: AnswerValue | Key) -> Any:
+    """A number, a key, or a list of several: numbers of cells or shares, the keys of a cell."""
+    if isinstance(value, tuple):
+        return [_value_content(entry) for entry in value]
+    return str(value) if isinstance(value, Fraction) else key_to_json(value)

@@ -18,6 +18,7 @@ from utmost.queries.grouped import GroupedQuery, group_content, group_query, gro
 from utmost.queries.histogram import Histogram
 from utmost.queries.mean import Mean
 from utmost.queries.quantile import Quantile
+from utmost.queries.quantiles import Quantiles
 from utmost.queries.query import Query, QueryField
 from utmost.queries.sum import Sum
 from utmost.queries.top import Top
@@ -43,6 +44,7 @@ FOUND_FORMS: dict[type[Query], type[FoundQuery]] = {  # the forms with `by`: cel
     Mean: FoundMean,
     Variance: FoundVariance,
     Quantile: FoundRanks,
+    Quantiles: FoundRanks,
     Min: FoundRanks,
     Max: FoundRanks,
     Distinct: FoundQuery,
@@ -115,8 +117,8 @@ def kind_schemas() -> dict[str, Any]:
     """The JSON schemas of the entries of queries in a release, by key; an entry of several kinds fits one of theirs."""
     alternatives: dict[str, list[Any]] = {}
     kinds: list[type[Query]] = [*QUERY_KINDS.values(), FoundCount]
-    for kind in kinds:
-        entries = [*kind.schema().items(), *(grouping_schemas(kind).items() if kind.takes_keys else ())]
+    for form in (form for kind in kinds for form in kind.forms()):
+        entries = [*form.schema().items(), *(grouping_schemas(form).items() if form.takes_keys else ())]
         for key, schema in entries:
             schemas = alternatives.setdefault(key, [])
             schemas += [] if schema in schemas else [schema]

@@ -188,6 +188,16 @@ class Top(Query):
         """The places of the answer."""
         return tuple((place,) for place in range(1, self.k + 1))
 
+    @property
+    def cell_columns(self) -> tuple[str, ...]:
+        """The columns of its keys."""
+        return tuple(self.keys)
+
+    def value_cells(self, drawn: Drawn) -> tuple[tuple[Key, ...], ...]:
+        """The cells that were drawn."""
+        assert isinstance(drawn.value, tuple)
+        return drawn.value
+
     def named_values(self, value: AnswerValue) -> list[tuple[str, Any]]:
         """The cells with their places."""
         assert isinstance(value, tuple)

@@ -49,8 +49,11 @@ class ShownError:
 
 
 def shown_error(error: ErrorLaw) -> ShownError:
-    """The numbers of an error, each followed by its suffix."""
-    return ShownError(quantity(error.expected, suffix=error.suffix), at_most(error.half_width, suffix=error.suffix))
+    """The numbers of an error, each followed by its suffix; bounds are rounded up."""
+    write_expected = at_most if error.is_bound else quantity
+    return ShownError(
+        write_expected(error.expected, suffix=error.suffix), at_most(error.half_width, suffix=error.suffix)
+    )
 
 
 def describe(preview: Preview, unreadable: Mapping[str, int] | None = None, budget_names: Sequence[str] = ()) -> Report:
