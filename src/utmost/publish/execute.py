@@ -24,7 +24,7 @@ from utmost.data.source_identity import check_unchanged, identify_source
 from utmost.errors import BudgetError, InputError, LedgerError, OutputError, UndecidedError
 from utmost.exact.input_text import file_error_reason
 from utmost.notebook import report_html
-from utmost.publish import output_files, plan_writer, plans, release_file
+from utmost.publish import output_files, plan_writer, plans, pricing, release_file
 from utmost.publish.plans import Plan, QuerySpec
 from utmost.publish.release_model import Answer, DataOrigin, LedgerEntry, LookupOrigin, Release
 from utmost.publish.wanted_errors import find_epsilon
@@ -301,7 +301,7 @@ def prepare_release(
 def check_plan(plan: Plan, table: Table) -> PlanCheck:
     """How a table would answer a plan: its columns are checked, its units counted where they are public; no ledger."""
     setting = _privacy_setting(plan, table)
-    planned_answers = tuple(plan_answer(query_spec, setting) for query_spec in plan.queries)
+    planned_answers = tuple(plan_answer(query_spec, setting) for query_spec in price_plan(plan, setting))
     for query_spec, planned_answer in zip(plan.queries, planned_answers, strict=True):
         if planned_answer.spec.query != query_spec.query:
             with plans.name_query_in_errors(query_spec.name):
@@ -316,16 +316,23 @@ def check_plan(plan: Plan, table: Table) -> PlanCheck:
     )
 
 
+def price_plan(plan: Plan, setting: PrivacySetting) -> tuple[QuerySpec, ...]:
+    """The queries with their ε: the least for each wanted error, and what these leave of the plan's for the others."""
+    found: dict[str, Fraction] = {}
+    for query_spec in plan.queries:
+        if query_spec.wanted is not None:
+            with plans.name_query_in_errors(query_spec.name):
+                found[query_spec.name] = find_epsilon(query_spec.query, setting, query_spec.wanted)
+    return pricing.price_queries(plan.queries, plan.total, found)
+
+
 def plan_answer(query_spec: QuerySpec, setting: PrivacySetting) -> PlannedAnswer:
-    """How a query will be answered, from public things alone."""
+    """How a query with this ε will be answered, from public things alone."""
     with plans.name_query_in_errors(query_spec.name):
-        wanted, epsilon = query_spec.wanted, query_spec.epsilon
-        if wanted is not None:
-            epsilon = find_epsilon(query_spec.query, setting, wanted)
-        query = query_spec.query.resolve(epsilon, setting)
-        selection = query.select_mechanism(epsilon, setting)
+        query = query_spec.query.resolve(query_spec.epsilon, setting)
+        selection = query.select_mechanism(query_spec.epsilon, setting)
         error = answer_error(selection.mechanism, query, setting.unit, setting.part)
-        return PlannedAnswer(replace(query_spec, query=query, epsilon=epsilon), selection, error)
+        return PlannedAnswer(replace(query_spec, query=query), selection, error)
 
 
 def _source_name(plan: Plan) -> str:

@@ -42,14 +42,16 @@ MAX_SHARE = 10**6
 class QuerySpec:
     """One query of a plan: its name, what it may cost, and what it asks.
 
-    Where an error is `wanted` instead of an ε, `epsilon` is 0, which nothing charges, until the setting is known and
-    `execute.plan_answer` finds it.
+    Its ε is its own, follows from an error that is `wanted`, or is a `share` of what the plan's ε leaves. In a plan
+    with a wanted error the last two are 0, which nothing charges, until the setting is known and `execute.price_plan`
+    finds them.
     """
 
     name: str
     epsilon: Fraction
     query: Query
     wanted: WantedError | None = None
+    share: Fraction | None = None
 
     @property
     def delta(self) -> Fraction:
@@ -59,7 +61,10 @@ class QuerySpec:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Everything a release needs but the data. Locations are relative to `folder`, where the plan was found."""
+    """Everything a release needs but the data. Locations are relative to `folder`, where the plan was found.
+
+    `total` is the ε that the plan as a whole may cost, where it says one.
+    """
 
     title: str | None
     neighbours: NeighbourRelation
@@ -72,6 +77,7 @@ class Plan:
     part: Partition | None
     queries: tuple[QuerySpec, ...]
     folder: Path
+    total: Fraction | None = None
 
     @property
     def epsilon(self) -> Fraction:
@@ -82,6 +88,11 @@ class Plan:
     def delta(self) -> Fraction:
         """The δ of the plan: those of its queries add up."""
         return sum((query_spec.delta for query_spec in self.queries), Fraction(0))
+
+    @property
+    def unused(self) -> Fraction:
+        """What its queries leave of the plan's ε, which is not spent; 0 where the plan has none of its own."""
+        return Fraction(0) if self.total is None else self.total - self.epsilon
 
 
 def read_plan(path: str | Path) -> Plan:
@@ -137,7 +148,7 @@ def plan_from_mapping(content: Mapping[str, Any], folder: Path | None = None) ->
     check_plain_text(content, "plan")
     base_folder = (folder or Path.cwd()).absolute()
     top = Fields(key_files.load_key_files(content, base_folder), "plan")
-    output = top.text("output", None)
+    output, price = top.text("output", None), _parse_price(top)
     plan = Plan(
         title=top.text("title", None),
         neighbours=_parse_neighbours(top.text("neighbours")),
@@ -147,8 +158,9 @@ def plan_from_mapping(content: Mapping[str, Any], folder: Path | None = None) ->
         **_parse_source(top.table("source"), top.table("derive", {}), _lookup_tables(top)),
         unit=_parse_unit(top.table("unit", {})),
         part=_parse_part(top.table("part", None)),
-        queries=_parse_queries(top.tables("query"), _parse_price(top)),
+        queries=_parse_queries(top.tables("query"), price),
         folder=base_folder,
+        total=price.epsilon,
     )
     top.finish()
     return plan
@@ -263,17 +275,6 @@ class PlanPrice:
     delta: Fraction | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _UnpricedQuery:
-    """A query of a plan, what it says of its ε, and its share of the plan's."""
-
-    name: str
-    epsilon: Fraction | None
-    share: Fraction
-    query: Query
-    wanted: WantedError | None = None
-
-
 def _parse_price(top: Fields) -> PlanPrice:
     """The plan's own `epsilon` and `delta`."""
     epsilon = parse_epsilon(top) if "epsilon" in top.columns() else None
@@ -285,52 +286,52 @@ def _parse_queries(tables: list[Fields], price: PlanPrice) -> tuple[QuerySpec, .
         raise InputError(
             f"plan must have from 1 to {MAX_QUERIES} queries, got {len(tables)}", "query", "add [[query]] tables"
         )
-    queries = _split_price([_parse_query(fields, price) for fields in tables], price)
+    queries = _split_delta([_parse_query(fields, price) for fields in tables], price.delta)
     names = [query_spec.name for query_spec in queries]
     for name in names:
         if names.count(name) > 1:
             raise InputError(f'query names must differ, got "{name}" twice', "query")
-    return queries
+    if any(query_spec.wanted is not None for query_spec in queries):
+        return queries
+    return pricing.price_queries(queries, price.epsilon)
 
 
-def _split_price(queries: Sequence[_UnpricedQuery], price: PlanPrice) -> tuple[QuerySpec, ...]:
-    """The queries with their ε and δ."""
-    requests = [pricing.PriceRequest(query.name, query.epsilon, query.share) for query in queries]
-    epsilons = pricing.split_price(price.epsilon, requests, "epsilon")
-    asked = [query for query in queries if query.query.needs_delta]
-    if price.delta:
-        deltas = [pricing.PriceRequest(query.name, Fraction(query.query.delta) or None) for query in asked]
-        split = dict(zip([q.name for q in asked], pricing.split_price(price.delta, deltas, "delta"), strict=True))
-    else:
-        split = {query.name: Fraction(query.query.delta) for query in asked}
+def _split_delta(queries: Sequence[QuerySpec], total: Fraction | None) -> tuple[QuerySpec, ...]:
+    """The queries with their δ: what the plan's leaves is split over those that need one and name none."""
+    if not total:
+        return tuple(queries)
+    asked = [query_spec for query_spec in queries if query_spec.query.needs_delta]
+    requests = [pricing.PriceRequest(query_spec.name, query_spec.delta or None) for query_spec in asked]
+    deltas = iter(pricing.split_price(total, requests, "delta"))
     return tuple(
-        QuerySpec(query.name, epsilon, query.query.with_delta(split.get(query.name, Fraction(0))), query.wanted)
-        for query, epsilon in zip(queries, epsilons, strict=True)
+        replace(query_spec, query=query_spec.query.with_delta(next(deltas)))
+        if query_spec.query.needs_delta
+        else query_spec
+        for query_spec in queries
     )
 
 
-def _parse_query(fields: Fields, price: PlanPrice) -> _UnpricedQuery:
+def _parse_query(fields: Fields, price: PlanPrice) -> QuerySpec:
     name = parse_query_name(fields)
     query_fields = fields.with_label(f'query "{name}"')
     kind = registry.parse_kind(query_fields)
     wanted = parse_wanted_error(query_fields)
-    if wanted is not None and price.epsilon is not None:
-        raise query_fields.error(
-            "error", "must not be given where the plan has an epsilon to split", "leave the plan's epsilon out"
-        )
-    is_split = price.epsilon is not None and "epsilon" not in query_fields.columns()
-    epsilon = Fraction(0) if wanted is not None else None if is_split else parse_epsilon(query_fields)
-    share = _parse_share(query_fields) if is_split else Fraction(1)
+    share = _parse_share(query_fields, price, wanted)
+    epsilon = parse_epsilon(query_fields) if wanted is None and share is None else Fraction(0)
     with name_query_in_errors(name):
         query = registry.parse_query(kind, query_fields)
     query_fields.finish()
     if query.needs_delta and not (query.delta or price.delta):
         raise query_fields.error("delta", "must be given: by needs delta", "say for instance delta = 1e-6")
-    return _UnpricedQuery(name, epsilon, share, query, wanted)
+    return QuerySpec(name, epsilon, query, wanted, share)
 
 
-def _parse_share(fields: Fields) -> Fraction:
-    """How much of the plan's ε a query gets, beside the others."""
+def _parse_share(fields: Fields, price: PlanPrice, wanted: WantedError | None) -> Fraction | None:
+    """How much of the plan's ε a query gets, beside the others; None where its ε follows from something else."""
+    if wanted is not None and "share" in fields.columns():
+        raise fields.error("share", "must not be given with error", "keep one of the two: the error leads to the ε")
+    if wanted is not None or price.epsilon is None or "epsilon" in fields.columns():
+        return None
     share = fields.number("share") if "share" in fields.columns() else Fraction(1)
     if not 0 < share <= MAX_SHARE:
         raise fields.error("share", f"must be > 0 and at most {MAX_SHARE}, got {share}")
