@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from utmost.data import cells, contribution_bounds, found_cells, grid, predicates
+from utmost.data.candidates import ALL_ROWS, Candidates
 from utmost.data.cells import Grouping
 from utmost.data.engines import Connection
 from utmost.data.engines.csv_types import count_unreadable, fitting_kinds, frequent_misfits
@@ -187,28 +188,29 @@ class Table:
         counts = self._connection.numbers(self._rows.aggregate(**tests)) if names else ()
         return dict(zip(names, counts, strict=True))
 
-    def count_persons(
-        self, selection: Selection, keys: Mapping[str, Sequence[Key]], values: GridColumn | None = None
-    ) -> PersonCounts:
-        """Persons with more rows, or groups, than are kept among the rows that are selected and can be kept: secret.
-
-        Groups are combinations of `keys`. A row whose value of `values` is missing cannot be kept where it is dropped.
-        """
+    def count_persons(self, selection: Selection, candidates: Candidates = ALL_ROWS) -> PersonCounts:
+        """Persons with more candidates, or groups of them, than are kept among the rows that are selected: secret."""
         import ibis
 
-        rows = self._matching_rows(selection)
-        conditions = [cells.is_among(self._readable_column(rows, column), keys[column]) for column in keys]
-        if values is not None and values.nulls is None:
-            conditions.append(self._readable_column(rows, values.column).notnull())
-        rows = rows.filter(conditions) if conditions else rows
-        groups = {f"v{k}": self._readable_column(rows, column) for k, column in enumerate(keys)}
-        persons = self._select_values(rows, selection.unit, groups)
+        persons = self._candidate_rows(selection, candidates)
         persons = persons.distinct() if selection.unit.groups is not None else persons
         sizes, bound = persons.group_by("p").aggregate(size=persons.count()), selection.unit.bound
         size = sizes["size"]
         left_out = ibis.greatest(size - bound, 0).sum()
         query = sizes.aggregate(n=sizes.count(), over=(size > bound).sum(), left_out=left_out, largest=size.max())
         return PersonCounts(*self._connection.numbers(query))
+
+    def _candidate_rows(self, selection: Selection, candidates: Candidates) -> Any:
+        """The person and the group of each selected row that can be kept."""
+        rows = self._possible_rows(self._matching_rows(selection), candidates.by)
+        names: dict[str, Any] = {}
+        if candidates.grouping is not None:
+            rows, names = self._name_cells(rows, candidates.grouping)
+        names |= {f"k{index}": self._readable_column(rows, column) for index, column in enumerate(candidates.by)}
+        if candidates.column is not None:
+            names["x"] = self._listed_value(rows, candidates.column, candidates.domain)
+        persons = self._select_values(rows, selection.unit, names)
+        return persons.filter(persons["x"].notnull()) if "x" in names else persons
 
     def count_values(self, selection: Selection, values: GridColumn | None = None) -> ValueCounts:
         """How many rows are selected, before any is left out, and what becomes of their values: secret."""
@@ -251,14 +253,18 @@ class Table:
 
         Keys are fetched as they are, so those that no program can hold are left out inside the engine.
         """
-        rows = self._matching_rows(selection)
-        for column in columns:
-            self.check_found_column(column)
-        rows = rows.filter([found_cells.is_possible_key(self._readable_column(rows, column)) for column in columns])
+        rows = self._possible_rows(self._matching_rows(selection), columns)
         values = {f"v{index}": self._readable_column(rows, column) for index, column in enumerate(columns)}
         kept_rows = self._keep_rows(self._select_values(rows, selection.unit, values), list(values), selection.unit)
         groups = kept_rows.group_by(list(values)).aggregate(size=kept_rows.count())
         return found_cells.found_counts(self._connection.rows(groups))
+
+    def _possible_rows(self, rows: Any, columns: Sequence[str]) -> Any:
+        """The rows whose keys in these columns can be fetched."""
+        for column in columns:
+            self.check_found_column(column)
+        conditions = [found_cells.is_possible_key(self._readable_column(rows, column)) for column in columns]
+        return rows.filter(conditions) if conditions else rows
 
     def moments(self, selection: Selection, values: GridColumn) -> Moments:
         """How many rows are kept, and the sum of their positions."""
@@ -326,6 +332,10 @@ class Table:
                 raise InputError(problem, "column", "choose another")
             cells.check_keys(domain or (), kind, "domain", "domain")
 
+    def check_column(self, column: str) -> None:
+        """Refuse a column that the table does not have. Looks at no row."""
+        self._column_kind(column, "column", "column")
+
     def public_values(self, column: str, limit: int) -> list[Key]:
         """The different values of a column of a public table, in order, up to a number of them; NULL is none."""
         self.check_distinct(column, None)
@@ -334,18 +344,18 @@ class Table:
         return sorted(value for (value,) in self._connection.rows(values))
 
     def _value_of(self, column: str, domain: Sequence[Key] | None) -> RowValue:
-        """The value of a column; NULL where it is none of the domain."""
+        """The value of a column whose values are keys; NULL where it is none of the domain."""
         self.check_distinct(column, domain)
+        return functools.partial(self._listed_value, column=column, domain=domain)
 
-        def value(rows: Any) -> Any:
-            import ibis
+    def _listed_value(self, rows: Any, column: str, domain: Sequence[Key] | None) -> Any:
+        """The value of a column in each row; NULL where it is none of the domain."""
+        import ibis
 
-            values = self._readable_column(rows, column)
-            if domain is None:
-                return values
-            return ibis.cases((cells.is_among(values, domain), values), else_=ibis.null(values.type()))
-
-        return value
+        values = self._readable_column(rows, column)
+        if domain is None:
+            return values
+        return ibis.cases((cells.is_among(values, domain), values), else_=ibis.null(values.type()))
 
     def _position_of(self, values: GridColumn, unit: PrivacyUnit) -> RowValue:
         return functools.partial(self._position, values, unit)
@@ -358,21 +368,23 @@ class Table:
         A row without a value is left out. Whether a row is in a cell depends on the row alone, so at most k rows of a
         person are in all cells together.
         """
-        rows = self._matching_rows(selection)
+        rows, names = self._name_cells(self._matching_rows(selection), grouping)
+        values = {} if value is None else {"x": value(rows)}
+        selected = self._select_values(rows, selection.unit, {**names, **values})
+        selected = selected.filter(selected["x"].notnull()) if values else selected
+        return self._keep_rows(selected, [*names, *values], selection.unit), list(names)
+
+    def _name_cells(self, rows: Any, grouping: Grouping) -> tuple[Any, dict[str, Any]]:
+        """The rows that have a cell, and the values that name the cell of each of them."""
         for column, column_keys in grouping.keys.items():
             self.check_keys(column, column_keys)
         columns = {column: self._readable_column(rows, column) for column in grouping.keys}
         listed = [cells.is_among(columns[column], keys) for column, keys in grouping.keys.items()]
         if grouping.other:
-            names = cells.cell_values(grouping.keys, columns, functools.reduce(operator.and_, listed))
-        else:
-            rows = rows.filter(listed)
-            columns = {column: self._readable_column(rows, column) for column in grouping.keys}
-            names = cells.cell_values(grouping.keys, columns, None)
-        values = {} if value is None else {"x": value(rows)}
-        selected = self._select_values(rows, selection.unit, {**names, **values})
-        selected = selected.filter(selected["x"].notnull()) if values else selected
-        return self._keep_rows(selected, [*names, *values], selection.unit), list(names)
+            return rows, cells.cell_values(grouping.keys, columns, functools.reduce(operator.and_, listed))
+        rows = rows.filter(listed)
+        columns = {column: self._readable_column(rows, column) for column in grouping.keys}
+        return rows, cells.cell_values(grouping.keys, columns, None)
 
     def _kept_positions(self, selection: Selection, values: GridColumn) -> Any:
         """One row with a position `v0` for each kept row."""

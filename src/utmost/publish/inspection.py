@@ -68,14 +68,14 @@ def inspect_plan(plan: Plan) -> Inspection:
     """Count what a release of the plan would leave out or change. Reads the table, spends nothing."""
     used = plans.used_columns(plan)
     with sources.open_table(plan.source, plan.folder, used) as table:
-        specs = check_plan(plan, table).plan.queries
+        specs = [spec for spec in check_plan(plan, table).plan.queries if spec.over is None]
         whole = Selection(None, plan.unit, plan.part)
         return Inspection(
             table.engine,
             plan.unit,
             table.count_values(whole).rows,
             _inspect_columns(table, used),
-            None if plan.unit.rows is None else table.count_persons(whole, {}),
+            None if plan.unit.rows is None else table.count_persons(whole),
             tuple(_inspect_query(spec, plan, table) for spec in specs),
         )
 
@@ -101,6 +101,6 @@ def _inspect_query(spec: QuerySpec, plan: Plan, table: Table) -> QueryInspection
     query = spec.query
     selection = Selection(query.where, plan.unit, plan.part)
     values = query.values if isinstance(query, NumberQuery) else None
-    persons = None if plan.unit.column is None else table.count_persons(selection, query.group_keys, values)
+    persons = None if plan.unit.column is None else table.count_persons(selection, query.candidates)
     grid = None if values is None else values.grid
     return QueryInspection(spec.name, query.kind, grid, table.count_values(selection, values), persons)

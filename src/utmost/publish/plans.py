@@ -27,6 +27,7 @@ from utmost.publish import key_files, pricing
 from utmost.publish.wanted_errors import WantedError, parse_wanted_error
 from utmost.queries import found_cells, registry
 from utmost.queries.keys import check_key, key_to_text
+from utmost.queries.over import Over
 from utmost.queries.query import Query
 
 MAX_PLAN_BYTES = 1 << 20  # bytes of a plan
@@ -36,6 +37,8 @@ MAX_LOOKUPS = 20
 MAX_MARKERS = 100  # texts of a column that mean NULL
 DEFAULT_LEDGER = "ledger.sqlite"
 MAX_SHARE = 10**6
+OVER_SUFFIX = ": over the bound"  # of the name of the query that counts the persons over the bound of another
+DEFAULT_OVER_PART = Fraction(1, 10)  # of a query's price
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,8 @@ class QuerySpec:
 
     Its ε is its own, follows from an error that is `wanted`, or is a `share` of what the plan's ε leaves. In a plan
     with a wanted error the last two are 0, which nothing charges, until the setting is known and `execute.price_plan`
-    finds them.
+    finds them. A query that counts the persons over the bound of the one before it has the part `over` of the price of
+    both.
     """
 
     name: str
@@ -52,6 +56,7 @@ class QuerySpec:
     query: Query
     wanted: WantedError | None = None
     share: Fraction | None = None
+    over: Fraction | None = None
 
     @property
     def delta(self) -> Fraction:
@@ -286,14 +291,22 @@ def _parse_queries(tables: list[Fields], price: PlanPrice) -> tuple[QuerySpec, .
         raise InputError(
             f"plan must have from 1 to {MAX_QUERIES} queries, got {len(tables)}", "query", "add [[query]] tables"
         )
-    queries = _split_delta([_parse_query(fields, price) for fields in tables], price.delta)
-    names = [query_spec.name for query_spec in queries]
-    for name in names:
-        if names.count(name) > 1:
-            raise InputError(f'query names must differ, got "{name}" twice', "query")
+    queries = _split_delta([query for fields in tables for query in _parse_query(fields, price)], price.delta)
+    _check_names([query_spec.name for query_spec in queries])
     if any(query_spec.wanted is not None for query_spec in queries):
         return queries
     return pricing.price_queries(queries, price.epsilon)
+
+
+def _check_names(names: Sequence[str]) -> None:
+    """Refuse two queries of one name, and more queries than a release may have."""
+    if len(names) > MAX_QUERIES:
+        raise InputError(
+            f"plan must have at most {MAX_QUERIES} queries with those that over adds, got {len(names)}", "query"
+        )
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f'query names must differ, got "{name}" twice', "query")
 
 
 def _split_delta(queries: Sequence[QuerySpec], total: Fraction | None) -> tuple[QuerySpec, ...]:
@@ -311,19 +324,45 @@ def _split_delta(queries: Sequence[QuerySpec], total: Fraction | None) -> tuple[
     )
 
 
-def _parse_query(fields: Fields, price: PlanPrice) -> QuerySpec:
+def _parse_query(fields: Fields, price: PlanPrice) -> tuple[QuerySpec, ...]:
+    """The query in a table of a plan, and the count of the persons over its bound where `over` asks for it."""
     name = parse_query_name(fields)
     query_fields = fields.with_label(f'query "{name}"')
     kind = registry.parse_kind(query_fields)
     wanted = parse_wanted_error(query_fields)
     share = _parse_share(query_fields, price, wanted)
     epsilon = parse_epsilon(query_fields) if wanted is None and share is None else Fraction(0)
+    part = _parse_over(query_fields, kind)
     with name_query_in_errors(name):
         query = registry.parse_query(kind, query_fields)
     query_fields.finish()
     if query.needs_delta and not (query.delta or price.delta):
         raise query_fields.error("delta", "must be given: by needs delta", "say for instance delta = 1e-6")
-    return QuerySpec(name, epsilon, query, wanted, share)
+    query_spec = QuerySpec(name, epsilon, query, wanted, share)
+    return (query_spec,) if part is None else _add_over(query_spec, part)
+
+
+def _parse_over(fields: Fields, kind: type[Query]) -> Fraction | None:
+    """The part of a query's price for the count of the persons over its bound; None where that is not asked for."""
+    value = fields.raw("over", None)
+    if value is None or value is False:
+        return None
+    if kind is Over:
+        raise fields.error("over", "must be left out where the persons over the bound are asked for", "take it out")
+    part = DEFAULT_OVER_PART if value is True else fields.number("over", ", or true")
+    if not 0 < part < 1:
+        raise fields.error("over", f"must be true, or a part of the query's price between 0 and 1, got {part}")
+    return part
+
+
+def _add_over(query_spec: QuerySpec, part: Fraction) -> tuple[QuerySpec, ...]:
+    """A query, and the count of the persons over its bound at a part of its price."""
+    name = query_spec.name + OVER_SUFFIX
+    if len(name) > MAX_NAME_CHARS:
+        room = MAX_NAME_CHARS - len(OVER_SUFFIX)
+        raise InputError(f"query name must be at most {room} characters with over, got more", "name", "shorten it")
+    over = QuerySpec(name, Fraction(0), Over.of(query_spec.query), over=part)
+    return pricing.PricedPair(query_spec, over).with_price(query_spec.epsilon)
 
 
 def _parse_share(fields: Fields, price: PlanPrice, wanted: WantedError | None) -> Fraction | None:

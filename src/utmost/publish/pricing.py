@@ -4,6 +4,11 @@ Queries with an ε of their own keep it, and a query that wants an error gets th
 (`wanted_errors`). What the plan's `epsilon` then leaves is split over the others in proportion to their `share`, 1
 where none is given; the plan's `delta` the same way over those that need δ and name none.
 
+**Persons over the bound.** A query with `over` and the count of the persons over its bound have one price. The stated
+part p of it, a tenth unless another is stated, goes to the count and 1 − p to the query, so that asking for the count
+does not change what a plan costs. A query that wants an error as well reaches it with its own ε, so the price of both
+is ε/(1 − p).
+
 The ε of a wanted error is known when the setting is. A plan without one is split when it is read; the ε of the others
 is found by `execute.price_plan`, before anything is charged.
 """
@@ -78,18 +83,53 @@ def _amount_text(amount: Fraction) -> str:
     return plain_decimal(amount, PRINTED_DIGITS, decimal_above)
 
 
+@dataclass(frozen=True, slots=True)
+class PricedPair:
+    """What has one price: a query, and the count of the persons over its bound where that is asked for."""
+
+    query: QuerySpec
+    over: QuerySpec | None = None
+
+    @property
+    def part(self) -> Fraction:
+        """The part of the price that the count of persons takes."""
+        return Fraction(0) if self.over is None or self.over.over is None else self.over.over
+
+    @property
+    def price(self) -> Fraction:
+        """What both cost."""
+        return self.query.epsilon + (Fraction(0) if self.over is None else self.over.epsilon)
+
+    def with_price(self, price: Fraction) -> tuple[QuerySpec, ...]:
+        """Both with their parts of a price."""
+        query = replace(self.query, epsilon=price * (1 - self.part))
+        return (query,) if self.over is None else (query, replace(self.over, epsilon=price * self.part))
+
+
+def pair_queries(queries: Sequence[QuerySpec]) -> list[PricedPair]:
+    """The queries of a plan, each with the count of the persons over its bound, which comes right after it."""
+    pairs: list[PricedPair] = []
+    for query in queries:
+        if query.over is None:
+            pairs.append(PricedPair(query))
+        else:
+            pairs[-1] = replace(pairs[-1], over=query)
+    return pairs
+
+
 def price_queries(
     queries: Sequence[QuerySpec], total: Fraction | None, found: Mapping[str, Fraction] = NONE_FOUND
 ) -> tuple[QuerySpec, ...]:
     """The queries with their ε; `found` has those that wanted errors lead to, by name. It is idempotent."""
-    requests = [_request(query, found) for query in queries]
-    amounts = split_price(total, requests, "epsilon")
-    return tuple(replace(query, epsilon=amount) for query, amount in zip(queries, amounts, strict=True))
+    pairs = pair_queries(queries)
+    prices = split_price(total, [_request(pair, found) for pair in pairs], "epsilon")
+    return tuple(query for pair, price in zip(pairs, prices, strict=True) for query in pair.with_price(price))
 
 
-def _request(query: QuerySpec, found: Mapping[str, Fraction]) -> PriceRequest:
+def _request(pair: PricedPair, found: Mapping[str, Fraction]) -> PriceRequest:
+    query = pair.query
     if query.share is not None:
         return PriceRequest(query.name, None, query.share)
     if query.wanted is not None:
-        return PriceRequest(query.name, found[query.name], is_found=True)
-    return PriceRequest(query.name, query.epsilon)
+        return PriceRequest(query.name, found[query.name] / (1 - pair.part), is_found=True)
+    return PriceRequest(query.name, pair.price)

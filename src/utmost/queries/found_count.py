@@ -11,6 +11,7 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
+from utmost.data.candidates import Candidates
 from utmost.data.found_cells import FoundCounts
 from utmost.errors import InputError
 from utmost.queries import found_cells
@@ -78,6 +79,11 @@ class FoundCount(Query):
     def drops_rows(self) -> bool:
         """Rows without a key, or with one that is not plain, are left out."""
         return True
+
+    @property
+    def candidates(self) -> Candidates:
+        """The rows whose keys a found cell can have."""
+        return Candidates(by=self.by)
 
     def check(self, table: Table, unit: PrivacyUnit, part: Partition | None) -> None:
         """Refuse columns that have no cells."""

@@ -13,6 +13,7 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
+from utmost.data.candidates import ALL_ROWS, Candidates
 from utmost.data.selection import Selection
 from utmost.queries.answer_mechanisms.mechanism import AccuracyTarget, AnswerValue, ConfidenceLaw, Drawn, ErrorLaw
 from utmost.queries.keys import key_name, key_to_json
@@ -146,9 +147,9 @@ class Query(ABC):
         return frozenset()
 
     @property
-    def group_keys(self) -> Mapping[str, tuple[Key, ...]]:
-        """The columns whose listed values make the groups of a person; none where the answer is one number."""
-        return {}
+    def candidates(self) -> Candidates:
+        """Which of the rows that satisfy `where` can be kept of a person, and which are one group; by default all."""
+        return ALL_ROWS
 
     @property
     def drops_rows(self) -> bool:

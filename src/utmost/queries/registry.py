@@ -11,9 +11,10 @@ from utmost.queries.count import Count
 from utmost.queries.distinct import Distinct
 from utmost.queries.extremes import Max, Min
 from utmost.queries.found_count import FoundCount
-from utmost.queries.grouped import GroupedQuery, group_content, group_query, grouping_schemas
+from utmost.queries.grouped import group_content, group_query, grouping_schemas
 from utmost.queries.histogram import Histogram
 from utmost.queries.mean import Mean
+from utmost.queries.over import Over
 from utmost.queries.quantile import Quantile
 from utmost.queries.query import Query, QueryField
 from utmost.queries.sum import Sum
@@ -34,9 +35,11 @@ QUERY_KINDS: dict[str, type[Query]] = {
     Top.kind: Top,
     Variance.kind: Variance,
     Distinct.kind: Distinct,
+    Over.kind: Over,
 }
 FOUND_KINDS: dict[str, type[Query]] = {  # the same kinds with `by`: cells that are found in the data
     FoundCount.kind: FoundCount,
+    Over.kind: Over,
 }
 KEY_KINDS = tuple(KEY_TYPES)
 COLUMN_INPUTS = {"number column": NUMBERS, "column": KEY_KINDS, "keys": KEY_KINDS}  # the kinds of columns they take
@@ -83,7 +86,7 @@ def kinds_of_column(column_kind: ColumnKind) -> tuple[str, ...]:
     """The kinds of queries that a column of this kind can be used in.
 
     >>> kinds_of_column(ColumnKind.TEXT), kinds_of_column(ColumnKind.OTHER)
-    (('count', 'histogram', 'top', 'distinct'), ())
+    (('count', 'histogram', 'top', 'distinct', 'over'), ())
     """
     if column_kind is ColumnKind.OTHER:
         return ()
@@ -112,7 +115,7 @@ def documented_keys(kind: type[Query]) -> str:
     """
     alternatives = {field.instead_of: f" or `{field.name}`" for field in kind.fields}
     keys = [f"`{field.name}`{alternatives.get(field.name, '')}" for field in kind.fields if field.instead_of is None]
-    groups = ["`keys`", "`other`"] if kind.takes_keys else ["`other`"] if issubclass(kind, GroupedQuery) else []
+    groups = ["`keys`", "`other`"] if kind.takes_keys else ["`other`"] if "other" in kind.schema() else []
     return ", ".join([*keys, *groups, "`where`"])
 
 
