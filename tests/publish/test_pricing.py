@@ -15,7 +15,7 @@ import utmost
 from utmost import ledger
 from utmost.cli import run
 from utmost.errors import InputError
-from utmost.publish import execute, plans
+from utmost.publish import execute, plans, pricing
 from utmost.publish.calibration import privacy_setting
 from utmost.publish.plan_splits import propose_splits
 from utmost.publish.plan_writer import write_plan
@@ -191,3 +191,106 @@ def test_a_price_that_does_not_suffice_is_refused_with_what_to_raise(
         execute.preview(plan(tmp_path, *queries, epsilon=1))
     assert refusal in str(error.value)
     assert "\n" not in str(error.value)
+
+
+PERSONS = {"neighbours": "add-remove", "unit": {"column": "x", "rows": 2}}
+TENTH = Fraction(1, 10)
+
+
+def test_the_persons_over_the_bound_of_a_query_take_a_part_of_its_price(tmp_path: Path) -> None:
+    queries = (count("own", epsilon="0.2", over=True), count("share", share=2, over="1/5"), count("rest"))
+    found = epsilons(tmp_path, *queries, **PERSONS, epsilon="0.8")
+    assert found == {
+        "own": Fraction("0.18"),
+        "own: over the bound": Fraction("0.02"),
+        "share": Fraction("0.32"),
+        "share: over the bound": Fraction("0.08"),
+        "rest": Fraction("0.2"),
+    }
+
+
+@given(st.lists(st.tuples(PRICES, st.sampled_from([None, True, "1/5", "0.9"])), min_size=1, max_size=5))
+def test_asking_for_persons_over_the_bound_changes_no_price_but_that_of_a_wanted_error(
+    asked: list[tuple[dict[str, Any], Any]],
+) -> None:
+    """A query and the count of the persons over its bound cost what the query alone does, in their stated parts."""
+    plain = [count(str(k), **price) for k, (price, _) in enumerate(asked)]
+    with_over = [
+        query | ({} if part is None else {"over": part}) for query, (_, part) in zip(plain, asked, strict=True)
+    ]
+    prices, pairs = (
+        pricing.pair_queries(
+            execute.price_plan(plans.plan_from_mapping({**TOP, "query": queries, "epsilon": 9}), SETTING)
+        )
+        for queries in (plain, with_over)
+    )
+    wanted = any("error" in price and part is not None for price, part in asked)
+    for before, after, (price, part) in zip(prices, pairs, asked, strict=True):
+        share = Fraction(0) if part is None else TENTH if part is True else Fraction(part)
+        assert after.part == share
+        assert after.query.epsilon == after.price * (1 - share)
+        if "error" in price:
+            assert after.query.epsilon == before.query.epsilon  # the error is that of the query itself
+        elif "epsilon" in price or not wanted:
+            assert after.price == before.price
+
+
+def test_a_plan_with_over_has_the_digest_of_one_that_asks_for_both_and_is_written_and_read_back(tmp_path: Path) -> None:
+    queries = (
+        count("own", epsilon="0.2", over=True),
+        count("error", error=50, over="1/3"),
+        count("share", over="0.25"),
+    )
+    written_plan = plans.plan_from_mapping(plan(tmp_path, *queries, **PERSONS, epsilon=1), tmp_path)
+    text = write_plan(written_plan)
+    assert text.count("[[query]]") == 3
+    assert "epsilon = 0.2\nover = true\n" in text
+    assert plans.parse_plan(text, tmp_path) == written_plan
+    preview = execute.preview(written_plan)
+    said = [
+        {
+            "name": spec.name,
+            "kind": spec.query.kind,
+            "where": "x > 3",
+            "epsilon": str(spec.epsilon),
+        }
+        for spec in preview.plan.queries
+    ]
+    assert [entry["kind"] for entry in said] == ["count", "over"] * 3
+    said_plan = plans.plan_from_mapping(plan(tmp_path, *said, **PERSONS), tmp_path)
+    assert plans.plan_digest(preview.plan) == plans.plan_digest(said_plan)
+    assert execute.preview(plans.parse_plan(write_plan(preview.plan), tmp_path)).plan == preview.plan
+
+
+def test_the_preview_has_a_line_for_each_of_the_two_and_says_where_the_price_goes(tmp_path: Path) -> None:
+    queries = (count("five", error=5, over=True), count("own", epsilon=1, over="1/4"))
+    report = describe(execute.preview(plan(tmp_path, *queries, **PERSONS)))
+    text = "\n".join(str(block) for block in report)
+    assert [entry["name"] for entry in report.json["queries"]] == [
+        "five",
+        "five: over the bound",
+        "own",
+        "own: over the bound",
+    ]
+    assert [entry.get("over") for entry in report.json["queries"]] == [None, "1/10", None, "1/4"]
+    assert "five: over the bound: 1/10 of ε 359/300 → ε 359/3000." in text
+    assert "own: over the bound: 1/4 of ε 1 → ε 0.25." in text
+
+
+def test_splits_are_proposed_for_the_price_of_a_query_and_its_persons_over_the_bound(tmp_path: Path) -> None:
+    queries = (count("a", epsilon=1, over="1/2"), count("b", epsilon=1))
+    proposals = propose_splits(plan(tmp_path, *queries, **PERSONS), 2)
+    assert [split.epsilons for split in proposals.splits[:2]] == [(1, 1)] * 2
+    equal = proposals.splits[0]
+    shown = execute.preview(plan(tmp_path, *queries, **PERSONS)).planned_answers
+    assert [error.half_width for error in equal.errors] == [shown[0].error.half_width, shown[2].error.half_width]
+    balanced = proposals.splits[2]
+    assert balanced.largest is not None
+    assert balanced.largest <= 1
+
+
+def test_found_cells_with_over_keep_all_of_their_delta(tmp_path: Path) -> None:
+    cells = {"name": "cells", "kind": "count", "by": ["x"], "over": True}
+    first, second = execute.preview(plan(tmp_path, cells, **PERSONS, epsilon=1, delta="1e-6")).plan.queries
+    assert (first.epsilon, first.delta) == (Fraction("0.9"), Fraction("1e-6"))
+    assert (second.epsilon, second.delta, second.query.candidates.by) == (TENTH, 0, ("x",))
