@@ -14,15 +14,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from data.oracle import Truth, Where, assert_agrees
+from data.oracle import Truth, Where, assert_agrees, relevant_values
 from data.storages import STORAGES, open_stored_table, stored_rows
 from spark import quiet
 from utmost.data.cells import Grouping
 from utmost.data.grid import Grid, check_grid
-from utmost.data.selection import Key, Partition, PrivacyUnit, Selection
+from utmost.data.selection import Key, NeighbourRelation, Partition, PrivacyUnit, Selection
 from utmost.data.table import Table
 from utmost.errors import InputError
-from utmost.queries import Count, Distinct, GroupedQuery, Histogram, Mean, Quantile, Query, Sum, Variance
+from utmost.queries import Count, Distinct, GroupedQuery, Histogram, Mean, Over, Quantile, Query, Sum, Variance
+from utmost.queries.privacy_setting import PrivacySetting
 
 pytestmark = quiet
 
@@ -215,6 +216,24 @@ def test_every_storage_answers_every_question_as_plain_python_does(
     def check(question: tuple[Query, PrivacyUnit, Partition | None, Where | None]) -> None:
         query, unit, part, where = question
         assert_agrees(table, rows, query, unit, part, where)
+
+    check()
+
+
+def test_every_storage_counts_the_persons_over_the_bound_of_a_question_as_plain_python_does(
+    storage: str, table: Table, max_examples: Callable[[int], int]
+) -> None:
+    """Of the rows that the question could keep: with its predicate, its part, its cells and a value that counts."""
+    rows = stored_rows(storage, ROWS)
+
+    @settings(max_examples=max_examples(EXAMPLES[storage] // 3))
+    @given(questions(table).filter(lambda question: question[1].column is not None))
+    def check(question: tuple[Query, PrivacyUnit, Partition | None, Where | None]) -> None:
+        query, unit, part, where = question
+        people = Truth(relevant_values(rows, query, unit, part, where), unit).people
+        setting = PrivacySetting(NeighbourRelation.ADD_REMOVE, unit, part, None)
+        over = sum(values.total() > unit.bound for values in people.values())
+        assert Over.of(query).exact_answer(table, setting) == [over]
 
     check()
 
