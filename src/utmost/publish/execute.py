@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from utmost.ledger import Ledger, ReleaseCost
 
 Progress = Callable[[str, int, int], None]  # what is done, how many queries are through, of how many
-MAX_SOURCE_CHARS = 200  # of a source's name in the ledger
+MAX_SOURCE_CHARS = 200  # of the name of a source or a table in the ledger
 ENTRY_ROOM = 1 << 12  # bytes for what a ledger says of a charge
 Amount = Fraction | None
 PlanSource = Plan | Mapping[str, Any] | str | Path
@@ -107,7 +107,8 @@ class PlanCheck:
         )
         plan, unit, digest = self.plan, self.plan.unit.ledger_word, plans.plan_digest(self.plan)
         asked = (costs, self._ledger_part(), digest, plan.fingerprint, self.unit_kind)
-        origin = (self.charged_by, _source_name(plan))
+        table = plan.source.table
+        origin = (self.charged_by, _shown_name(plan.source.name), None if table is None else _shown_name(table))
         return ledger.ReleaseCost(plan.budget, unit, str(plan.neighbours), *asked, *origin)
 
     def _ledger_part(self) -> ledger.Part | None:
@@ -335,9 +336,9 @@ def plan_answer(query_spec: QuerySpec, setting: PrivacySetting) -> PlannedAnswer
         return PlannedAnswer(replace(query_spec, query=query), selection, error)
 
 
-def _source_name(plan: Plan) -> str:
-    """The name of the source, as an entry of a ledger has it: short, and of characters that can be shown."""
-    name = "".join(character if character.isprintable() else "?" for character in plan.source.name)
+def _shown_name(text: str) -> str:
+    """The name of a source or of its table, as an entry of a ledger has it: short, of characters that can be shown."""
+    name = "".join(character if character.isprintable() else "?" for character in text)
     return name[:MAX_SOURCE_CHARS] or "?"
 
 
