@@ -291,6 +291,8 @@ def test_splits_are_proposed_for_the_price_of_a_query_and_its_persons_over_the_b
 
 def test_found_cells_with_over_keep_all_of_their_delta(tmp_path: Path) -> None:
     cells = {"name": "cells", "kind": "count", "by": ["x"], "over": True}
-    first, second = execute.preview(plan(tmp_path, cells, **PERSONS, epsilon=1, delta="1e-6")).plan.queries
+    priced_plan = plans.plan_from_mapping(plan(tmp_path, cells, **PERSONS, epsilon=1, delta="1e-6"), tmp_path)
+    assert plans.parse_plan(write_plan(priced_plan), tmp_path) == priced_plan
+    first, second = execute.preview(priced_plan).plan.queries
     assert (first.epsilon, first.delta) == (Fraction("0.9"), Fraction("1e-6"))
     assert (second.epsilon, second.delta, second.query.candidates.by) == (TENTH, 0, ("x",))

@@ -324,7 +324,7 @@ def price_plan(plan: Plan, setting: PrivacySetting) -> tuple[QuerySpec, ...]:
         if query_spec.wanted is not None:
             with plans.name_query_in_errors(query_spec.name):
                 found[query_spec.name] = find_epsilon(query_spec.query, setting, query_spec.wanted)
-    return pricing.price_queries(plan.queries, plan.total, found)
+    return pricing.price_queries(plan.queries, plan.price.epsilon, found)
 
 
 def plan_answer(query_spec: QuerySpec, setting: PrivacySetting) -> PlannedAnswer:

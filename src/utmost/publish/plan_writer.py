@@ -49,10 +49,11 @@ def write_plan(plan: Plan) -> str:
     unit, part = plan.unit, plan.part
     ledger = None if plan.ledger == DEFAULT_LEDGER else plan.ledger
     names = {"title": plan.title, "neighbours": str(plan.neighbours), "budget": plan.budget, "ledger": ledger}
+    price = {"epsilon": plan.price.epsilon, "delta": plan.price.delta}
     source = plan.source
     location = {"location": source.location, "table": source.table, "engine": source.engine}
     sections = [
-        _toml_table("", {**names, "epsilon": plan.total}),
+        _toml_table("", {**names, **price}),
         _toml_table("[source]", {**location, "columns": source_columns(source), "fingerprint": plan.fingerprint}),
         _toml_table("[derive]", {_toml_key(name): text for name, text in source.derive.items()}),
         *(_toml_table("[[lookup]]", _lookup_entries(lookup)) for lookup in source.lookups),
@@ -95,7 +96,8 @@ def _toml_table(header: str, entries: Mapping[str, Any]) -> str:
 def _query_entries(pair: PricedPair) -> dict[str, Any]:
     query_spec, query = pair.query, pair.query.query
     first, where = {"name": query_spec.name, "kind": query.kind}, {"where": query.where}
-    return {**first, **query.plan_entries(), **where, **_price_entries(pair)}
+    entries = {**first, **query.plan_entries(), **where, **_price_entries(pair)}
+    return {**entries, "delta": None} if query_spec.splits_delta else entries
 
 
 def _price_entries(pair: PricedPair) -> dict[str, Any]:

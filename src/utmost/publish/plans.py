@@ -42,13 +42,21 @@ DEFAULT_OVER_PART = Fraction(1, 10)  # of a query's price
 
 
 @dataclass(frozen=True, slots=True)
+class PlanPrice:
+    """The price of a whole plan, to be split over its queries; None where each query says its own."""
+
+    epsilon: Fraction | None = None
+    delta: Fraction | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class QuerySpec:
     """One query of a plan: its name, what it may cost, and what it asks.
 
     Its ε is its own, follows from an error that is `wanted`, or is a `share` of what the plan's ε leaves. In a plan
     with a wanted error the last two are 0, which nothing charges, until the setting is known and `execute.price_plan`
-    finds them. A query that counts the persons over the bound of the one before it has the part `over` of the price of
-    both.
+    finds them. `splits_delta` says that its δ is a share of the plan's. A query that counts the persons over the bound
+    of the one before it has the part `over` of the price of both.
     """
 
     name: str
@@ -56,6 +64,7 @@ class QuerySpec:
     query: Query
     wanted: WantedError | None = None
     share: Fraction | None = None
+    splits_delta: bool = False
     over: Fraction | None = None
 
     @property
@@ -68,7 +77,7 @@ class QuerySpec:
 class Plan:
     """Everything a release needs but the data. Locations are relative to `folder`, where the plan was found.
 
-    `total` is the ε that the plan as a whole may cost, where it says one.
+    `price` is what the plan says of its price as a whole; what it comes to is in its queries.
     """
 
     title: str | None
@@ -82,7 +91,7 @@ class Plan:
     part: Partition | None
     queries: tuple[QuerySpec, ...]
     folder: Path
-    total: Fraction | None = None
+    price: PlanPrice = PlanPrice()
 
     @property
     def epsilon(self) -> Fraction:
@@ -97,7 +106,7 @@ class Plan:
     @property
     def unused(self) -> Fraction:
         """What its queries leave of the plan's ε, which is not spent; 0 where the plan has none of its own."""
-        return Fraction(0) if self.total is None else self.total - self.epsilon
+        return Fraction(0) if self.price.epsilon is None else self.price.epsilon - self.epsilon
 
 
 def read_plan(path: str | Path) -> Plan:
@@ -165,7 +174,7 @@ def plan_from_mapping(content: Mapping[str, Any], folder: Path | None = None) ->
         part=_parse_part(top.table("part", None)),
         queries=_parse_queries(top.tables("query"), price),
         folder=base_folder,
-        total=price.epsilon,
+        price=price,
     )
     top.finish()
     return plan
@@ -272,14 +281,6 @@ def _parse_part(fields: Fields | None) -> Partition | None:
     return part
 
 
-@dataclass(frozen=True, slots=True)
-class PlanPrice:
-    """The price of a whole plan, to be split over its queries; None where each query says its own."""
-
-    epsilon: Fraction | None = None
-    delta: Fraction | None = None
-
-
 def _parse_price(top: Fields) -> PlanPrice:
     """The plan's own `epsilon` and `delta`."""
     epsilon = parse_epsilon(top) if "epsilon" in top.columns() else None
@@ -317,7 +318,7 @@ def _split_delta(queries: Sequence[QuerySpec], total: Fraction | None) -> tuple[
     requests = [pricing.PriceRequest(query_spec.name, query_spec.delta or None) for query_spec in asked]
     deltas = iter(pricing.split_price(total, requests, "delta"))
     return tuple(
-        replace(query_spec, query=query_spec.query.with_delta(next(deltas)))
+        replace(query_spec, query=query_spec.query.with_delta(next(deltas)), splits_delta=not query_spec.delta)
         if query_spec.query.needs_delta
         else query_spec
         for query_spec in queries

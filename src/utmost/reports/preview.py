@@ -64,7 +64,7 @@ def describe(preview: Preview, unreadable: Mapping[str, int] | None = None, budg
 
     setting, plan = preview.setting, preview.plan
     remarks = [
-        *plan_remarks(preview.planned_answers, setting, preview.guesses, plan.source.columns, plan.total),
+        *plan_remarks(preview.planned_answers, setting, preview.guesses, plan.source.columns, plan.price.epsilon),
         *part_remarks(preview.part_adds_up),
     ]
     blocks: dict[str, Block | None] = {

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 def split_paragraph(plan: Plan) -> Paragraph | None:
     """How much of the plan's ε goes where, and how much is not used; None where the plan has no ε of its own."""
-    if plan.total is None:
+    if plan.price.epsilon is None:
         return None
     sums = {words: Fraction(0) for words in ("of their own", "for wanted errors", "by share")}
     for pair in pair_queries(plan.queries):
         sums[_origin(pair.query)] += pair.price
-    parts: list[Cell] = ["ε ", amount(plan.total, Rounding.UP), " of the plan: "]
+    parts: list[Cell] = ["ε ", amount(plan.price.epsilon, Rounding.UP), " of the plan: "]
     for words, epsilon in sums.items():
         parts += [amount(epsilon, Rounding.UP), f" {words}, "] if epsilon else []
     return Paragraph(*parts, amount(plan.unused, Rounding.DOWN), " not used")
@@ -50,7 +50,11 @@ def price_sentences(queries: Sequence[QuerySpec], total: Fraction | None) -> Ite
 
 def split_document(plan: Plan) -> dict[str, Any]:
     """The plan's ε and what is not used of it, where it has one."""
-    return {} if plan.total is None else {"split": {"epsilon": str(plan.total), "unused": str(plan.unused)}}
+    return (
+        {}
+        if plan.price.epsilon is None
+        else {"split": {"epsilon": str(plan.price.epsilon), "unused": str(plan.unused)}}
+    )
 
 
 def price_document(query_spec: QuerySpec) -> dict[str, Any]:
