@@ -205,7 +205,7 @@ class Table:
         rows = self._possible_rows(self._matching_rows(selection), candidates.by)
         names: dict[str, Any] = {}
         if candidates.grouping is not None:
-            rows, names = self._name_cells(rows, candidates.grouping)
+            rows, names = self._in_cells(rows, candidates.grouping)
         names |= {f"k{index}": self._readable_column(rows, column) for index, column in enumerate(candidates.by)}
         if candidates.column is not None:
             names["x"] = self._listed_value(rows, candidates.column, candidates.domain)
@@ -368,14 +368,14 @@ class Table:
         A row without a value is left out. Whether a row is in a cell depends on the row alone, so at most k rows of a
         person are in all cells together.
         """
-        rows, names = self._name_cells(self._matching_rows(selection), grouping)
+        rows, names = self._in_cells(self._matching_rows(selection), grouping)
         values = {} if value is None else {"x": value(rows)}
         selected = self._select_values(rows, selection.unit, {**names, **values})
         selected = selected.filter(selected["x"].notnull()) if values else selected
         return self._keep_rows(selected, [*names, *values], selection.unit), list(names)
 
-    def _name_cells(self, rows: Any, grouping: Grouping) -> tuple[Any, dict[str, Any]]:
-        """The rows that have a cell, and the values that name the cell of each of them."""
+    def _in_cells(self, rows: Any, grouping: Grouping) -> tuple[Any, dict[str, Any]]:
+        """The rows that are in a cell, and the values that name the cell of each."""
         for column, column_keys in grouping.keys.items():
             self.check_keys(column, column_keys)
         columns = {column: self._readable_column(rows, column) for column in grouping.keys}
