@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from data.oracle import Truth, Where, assert_agrees, position, row_cell
+from data.oracle import Truth, Where, assert_agrees, position, relevant_values, row_cell
 from data.storages import STORAGES, open_stored_table, stored_rows
 from spark import quiet
 from utmost.data.cells import Grouping
@@ -32,6 +32,7 @@ from utmost.queries import (
     Max,
     Mean,
     Min,
+    Over,
     Quantile,
     Quantiles,
     Query,
@@ -231,6 +232,24 @@ def test_every_storage_answers_every_question_as_plain_python_does(
     def check(question: tuple[Query, PrivacyUnit, Partition | None, Where | None]) -> None:
         query, unit, part, where = question
         assert_agrees(table, rows, query, unit, part, where)
+
+    check()
+
+
+def test_every_storage_counts_the_persons_over_the_bound_of_a_question_as_plain_python_does(
+    storage: str, table: Table, max_examples: Callable[[int], int]
+) -> None:
+    """Of the rows that the question could keep: with its predicate, its part, its cells and a value that counts."""
+    rows = stored_rows(storage, ROWS)
+
+    @settings(max_examples=max_examples(EXAMPLES[storage] // 3))
+    @given(questions(table).filter(lambda question: question[1].column is not None))
+    def check(question: tuple[Query, PrivacyUnit, Partition | None, Where | None]) -> None:
+        query, unit, part, where = question
+        people = Truth(relevant_values(rows, query, unit, part, where), unit).people
+        setting = PrivacySetting(NeighbourRelation.ADD_REMOVE, unit, part, None)
+        over = sum(values.total() > unit.bound for values in people.values())
+        assert Over.of(query).exact_answer(table, setting) == [over]
 
     check()
 

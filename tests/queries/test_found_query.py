@@ -255,7 +255,6 @@ def test_an_altered_file_is_refused(folder: Path, kind: str, change: Any) -> Non
     ("old", "new", "message"),
     [
         ("delta = 0.001\n", "", "by needs delta"),
-        ('by = ["g"]', 'by = ["g"]\nerror = 5', "error"),
         ('by = ["g"]', 'by = ["g"]\nkeys = { g = ["a"] }', "by must not be together with keys"),
         ("rows = 2", "groups = 2", "unit must bound rows"),
         ('kind = "min"', 'kind = "top"\nk = 1', "by must be given with kind"),

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from utmost.data import cells, contribution_bounds, found_cells, grid, predicates
+from utmost.data.candidates import ALL_ROWS, Candidates
 from utmost.data.cells import Cell, Grouping
 from utmost.data.engines import Connection
 from utmost.data.engines.csv_types import count_unreadable, fitting_kinds, frequent_misfits
@@ -171,26 +172,27 @@ class Table:
         counts = self._connection.numbers(self._rows.aggregate(**tests)) if names else ()
         return dict(zip(names, counts, strict=True))
 
-    def count_persons(
-        self, selection: Selection, grouping: Grouping | FoundKeys | None, values: GridColumn | None = None
-    ) -> PersonCounts:
-        """Persons with more rows, or groups, than are kept among the rows that are selected and can be kept: secret.
-
-        Groups are the cells of `grouping`. A row whose value of `values` is missing cannot be kept where it is dropped.
-        """
+    def count_persons(self, selection: Selection, candidates: Candidates = ALL_ROWS) -> PersonCounts:
+        """Persons with more candidates, or groups of them, than are kept among the rows that are selected: secret."""
         import ibis
 
-        rows = self._matching_rows(selection)
-        if values is not None and values.nulls is None:
-            rows = rows.filter(self._readable_column(rows, values.column).notnull())
-        rows, groups = self._cell_names(rows, grouping)
-        persons = self._select_values(rows, selection.unit, groups)
+        persons = self._candidate_rows(selection, candidates)
         persons = persons.distinct() if selection.unit.groups is not None else persons
         sizes, bound = persons.group_by("p").aggregate(size=persons.count()), selection.unit.bound
         size = sizes["size"]
         left_out = ibis.greatest(size - bound, 0).sum()
         query = sizes.aggregate(n=sizes.count(), over=(size > bound).sum(), left_out=left_out, largest=size.max())
         return PersonCounts(*self._connection.numbers(query))
+
+    def _candidate_rows(self, selection: Selection, candidates: Candidates) -> Any:
+        """The person and the group of each selected row that can be kept."""
+        rows = self._possible_rows(self._matching_rows(selection), candidates.by)
+        rows, names = self._cell_names(rows, candidates.grouping)
+        names |= {f"k{index}": self._readable_column(rows, column) for index, column in enumerate(candidates.by)}
+        if candidates.column is not None:
+            names["x"] = self._listed_value(rows, candidates.column, candidates.domain)
+        persons = self._select_values(rows, selection.unit, names)
+        return persons.filter(persons["x"].notnull()) if "x" in names else persons
 
     def count_values(self, selection: Selection, values: GridColumn | None = None) -> ValueCounts:
         """How many rows are selected, before any is left out, and what becomes of their values: secret."""
@@ -273,6 +275,13 @@ class Table:
         grouping = Grouping({column: tuple(column_keys) for column, column_keys in keys.items()}, other)
         return [moments.rows for moments in self._moments(RowSums(selection, grouping=grouping))]
 
+    def _possible_rows(self, rows: Any, columns: Sequence[str]) -> Any:
+        """The rows whose keys in these columns can be fetched."""
+        for column in columns:
+            self.check_found_column(column)
+        conditions = [found_cells.is_possible_key(self._readable_column(rows, column)) for column in columns]
+        return rows.filter(conditions) if conditions else rows
+
     def moments(self, selection: Selection, values: GridColumn) -> Moments:
         """How many rows are kept, and the sum of their positions."""
         return self._moments(RowSums(selection, values))[0]
@@ -339,6 +348,10 @@ class Table:
                 raise InputError(problem, "column", "choose another")
             cells.check_keys(domain or (), kind, "domain", "domain")
 
+    def check_column(self, column: str) -> None:
+        """Refuse a column that the table does not have. Looks at no row."""
+        self._column_kind(column, "column", "column")
+
     def public_values(self, column: str, limit: int) -> list[Key]:
         """The different values of a column of a public table, in order, up to a number of them; NULL is none."""
         self.check_distinct(column, None)
@@ -347,18 +360,18 @@ class Table:
         return sorted(value for (value,) in self._connection.rows(values))
 
     def _value_of(self, column: str, domain: Sequence[Key] | None) -> RowValue:
-        """The value of a column; NULL where it is none of the domain."""
+        """The value of a column whose values are keys; NULL where it is none of the domain."""
         self.check_distinct(column, domain)
+        return functools.partial(self._listed_value, column=column, domain=domain)
 
-        def value(rows: Any) -> Any:
-            import ibis
+    def _listed_value(self, rows: Any, column: str, domain: Sequence[Key] | None) -> Any:
+        """The value of a column in each row; NULL where it is none of the domain."""
+        import ibis
 
-            values = self._readable_column(rows, column)
-            if domain is None:
-                return values
-            return ibis.cases((cells.is_among(values, domain), values), else_=ibis.null(values.type()))
-
-        return value
+        values = self._readable_column(rows, column)
+        if domain is None:
+            return values
+        return ibis.cases((cells.is_among(values, domain), values), else_=ibis.null(values.type()))
 
     def _position_of(self, values: GridColumn, unit: PrivacyUnit) -> RowValue:
         return functools.partial(self._position, values, unit)
@@ -394,11 +407,8 @@ class Table:
 
     def _found_names(self, rows: Any, found_keys: FoundKeys) -> tuple[Any, dict[str, Any]]:
         """The same of found cells: keys are fetched as they are, so what no program can hold is left out here."""
-        columns = found_keys.columns
-        for column in columns:
-            self.check_found_column(column)
-        rows = rows.filter([found_cells.is_possible_key(self._readable_column(rows, column)) for column in columns])
-        return rows, {f"v{index}": self._readable_column(rows, column) for index, column in enumerate(columns)}
+        rows = self._possible_rows(rows, found_keys.columns)
+        return rows, {f"v{index}": self._readable_column(rows, name) for index, name in enumerate(found_keys.columns)}
 
     def _kept_positions(self, selection: Selection, values: GridColumn) -> Any:
         """One row with a position `v0` for each kept row."""

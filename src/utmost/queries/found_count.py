@@ -12,6 +12,7 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
+from utmost.data.candidates import Candidates
 from utmost.data.found_cells import FoundKeys
 from utmost.data.row_sums import RowSums
 from utmost.errors import InputError
@@ -84,6 +85,11 @@ class FoundCount(Query):
         """Rows without a key, or with one that is not plain, are left out."""
         return True
 
+    @property
+    def candidates(self) -> Candidates:
+        """The rows whose keys a found cell can have."""
+        return Candidates(by=self.by)
+
     def check(self, table: Table, unit: PrivacyUnit, part: Partition | None) -> None:
         """Refuse columns that have no cells."""
         Query.check(self, table, unit, part)
@@ -130,10 +136,6 @@ class FoundCount(Query):
 
     def confidence_law(self, mechanism: SelectionMechanism, target: AccuracyTarget) -> ConfidenceLaw:
         """Not searched for: at another ε the cells that are told are others."""
-        raise found_cells.error_target_error()
-
-    def check_error(self, error: Fraction) -> None:
-        """Refuse a wanted error: at another ε the cells that are told are others."""
         raise found_cells.error_target_error()
 
     @property

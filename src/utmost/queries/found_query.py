@@ -39,6 +39,7 @@ from utmost.queries.grouped import join_columns
 from utmost.queries.query import AnswerDraw, ExactAnswer, FaceValue, Query, SelectedMechanism, ValueRange
 
 if TYPE_CHECKING:
+    from utmost.data.candidates import Candidates
     from utmost.data.cells import Grouping
     from utmost.data.row_sums import CellSums, RowSums
     from utmost.data.selection import Key, Partition, PrivacyUnit
@@ -114,6 +115,11 @@ class FoundQuery(Query):
         return replace(self, delta=delta)
 
     # Tables
+
+    @property
+    def candidates(self) -> Candidates:
+        """The rows that the inner query can keep, if they can be in a found cell."""
+        return replace(self.inner.candidates, by=self.by)
 
     @property
     def columns(self) -> frozenset[str]:
@@ -218,8 +224,8 @@ class FoundQuery(Query):
         raise found_cells.error_target_error()
 
     def check_error(self, error: Fraction) -> None:
-        """Refuse a wanted error: at another ε the cells that are told are others."""
-        raise found_cells.error_target_error()
+        """Refuse an error that every answer meets."""
+        self.inner.check_error(error)
 
     def target_noun(self, unit: PrivacyUnit) -> str:
         """What an error is the distance from: the answer of a cell."""

@@ -14,6 +14,7 @@ from fractions import Fraction
 from itertools import chain, product
 from typing import TYPE_CHECKING, Any
 
+from utmost.data.candidates import Candidates
 from utmost.data.cells import Cell, Grouping, cells
 from utmost.errors import InputError
 from utmost.exact.input_text import Fields
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 OTHER_NAME = "other"  # of the cell of all rows that are in no listed one
 EACH_CELL_REMARK = "This is said of each cell by itself, not of all cells at once."
 ONE_CELL = Grouping({"": ("",)})
+KEYS_SCHEMA = {"type": "object", "additionalProperties": {"type": "array", "items": KEY_SCHEMA}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,11 @@ class GroupedQuery(Query):
         return self if inner == self.inner else replace(self, inner=inner)
 
     # Tables
+
+    @property
+    def candidates(self) -> Candidates:
+        """The rows that the inner query can keep, if they have a cell."""
+        return replace(self.inner.candidates, grouping=self.grouping)
 
     @property
     def columns(self) -> frozenset[str]:
@@ -278,8 +285,7 @@ def parse_grouping(fields: Fields) -> Grouping:
 def grouping_from_content(fields: Fields) -> Grouping:
     """The keys in a table of a release file, whose cells must be those of its keys."""
     key_fields, other = fields.table("keys"), fields.truth("other", False)
-    keys = {column: tuple(map(key_from_json, key_fields.items(column))) for column in key_fields.columns()}
-    cells = fields.items("cells")
+    keys, cells = keys_from_content(fields), fields.items("cells")
     listed = cells[:-1] if other and cells and cells[-1] == [None] * len(keys) else cells
     is_complete = len(listed) == len(cells) - other
     if not is_complete or not _are_combinations(listed, [key_fields.items(column) for column in keys]):
@@ -287,13 +293,18 @@ def grouping_from_content(fields: Fields) -> Grouping:
     return Grouping(keys, other)
 
 
+def keys_from_content(fields: Fields) -> dict[str, tuple[Key, ...]]:
+    """The keys of each column in a table of a release file."""
+    key_fields = fields.table("keys")
+    return {column: tuple(map(key_from_json, key_fields.items(column))) for column in key_fields.columns()}
+
+
 def grouping_schemas(kind: type[Query]) -> dict[str, Any]:
     """The JSON schemas of keys and cells, and of what is drawn for each cell."""
-    key_list = {"type": "array", "items": KEY_SCHEMA}
     key_or_null = {"type": "array", "items": {"anyOf": [KEY_SCHEMA, {"type": "null"}]}}
     schemas = kind.schema()
     return {
-        "keys": {"type": "object", "additionalProperties": key_list},
+        "keys": KEYS_SCHEMA,
         "other": {"type": "boolean"},
         "cells": {"type": "array", "items": key_or_null},
         **{key: {"type": "array", "items": schemas[key]} for key in kind.drawn_keys},

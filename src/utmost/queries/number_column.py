@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from utmost.data.candidates import Candidates
 from utmost.data.grid import Grid, GridColumn
 from utmost.errors import InputError
 from utmost.exact import rational
@@ -74,6 +75,11 @@ class NumberQuery(Query):
     ) -> tuple[list[int], tuple[Cell, ...], list[Any]]:
         """The positions of each cell that has rows, as pairs with how many rows are there."""
         return table.found_position_counts(setting.selection(self), found_keys, self.values)
+
+    @property
+    def candidates(self) -> Candidates:
+        """The rows with a number, or all where another number stands in for a missing one."""
+        return Candidates(column=self.column if self.nulls is None else None)
 
     def plan_entries(self) -> dict[str, Any]:
         """Column, bounds, step, and what a missing value is."""

@@ -13,6 +13,7 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
+from utmost.data.candidates import ALL_ROWS, Candidates
 from utmost.data.selection import Selection
 from utmost.queries.answer_mechanisms.mechanism import AccuracyTarget, AnswerValue, ConfidenceLaw, Drawn, ErrorLaw
 from utmost.queries.keys import key_name, key_to_json
@@ -148,6 +149,11 @@ class Query(ABC):
     def columns(self) -> frozenset[str]:
         """The columns that it looks at beside those of `where`, unit and part."""
         return frozenset()
+
+    @property
+    def candidates(self) -> Candidates:
+        """Which of the rows that satisfy `where` can be kept of a person, and which are one group; by default all."""
+        return ALL_ROWS
 
     @property
     def drops_rows(self) -> bool:

@@ -14,9 +14,10 @@ from utmost.queries.found_count import FoundCount
 from utmost.queries.found_query import FoundQuery, find_cells
 from utmost.queries.found_ranks import FoundRanks
 from utmost.queries.found_ratios import FoundMean, FoundVariance
-from utmost.queries.grouped import GroupedQuery, group_content, group_query, grouping_schemas
+from utmost.queries.grouped import group_content, group_query, grouping_schemas
 from utmost.queries.histogram import Histogram
 from utmost.queries.mean import Mean
+from utmost.queries.over import Over
 from utmost.queries.quantile import Quantile
 from utmost.queries.quantiles import Quantiles
 from utmost.queries.query import Query, QueryField
@@ -38,6 +39,7 @@ QUERY_KINDS: dict[str, type[Query]] = {
     Top.kind: Top,
     Variance.kind: Variance,
     Distinct.kind: Distinct,
+    Over.kind: Over,
 }
 FOUND_FORMS: dict[type[Query], type[FoundQuery]] = {  # the forms with `by`: cells that are found in the data
     Sum: FoundQuery,
@@ -49,7 +51,7 @@ FOUND_FORMS: dict[type[Query], type[FoundQuery]] = {  # the forms with `by`: cel
     Max: FoundRanks,
     Distinct: FoundQuery,
 }
-FOUND_KINDS = (Count.kind, *dict.fromkeys(kind.kind for kind in FOUND_FORMS))
+FOUND_KINDS = (Count.kind, *dict.fromkeys(kind.kind for kind in FOUND_FORMS), Over.kind)
 KEY_KINDS = tuple(KEY_TYPES)
 COLUMN_INPUTS = {"number column": NUMBERS, "column": KEY_KINDS, "keys": KEY_KINDS}  # the kinds of columns they take
 
@@ -64,7 +66,7 @@ def parse_kind(fields: Fields) -> type[Query]:
         return form
     if form is Count:
         return FoundCount
-    if form not in FOUND_FORMS:
+    if form not in FOUND_FORMS and form is not Over:
         raise fields.error("by", f"must be given with kind {', '.join(FOUND_KINDS)}, got {name}")
     return form
 
@@ -103,7 +105,7 @@ def kinds_of_column(column_kind: ColumnKind) -> tuple[str, ...]:
     """The kinds of queries that a column of this kind can be used in.
 
     >>> kinds_of_column(ColumnKind.TEXT), kinds_of_column(ColumnKind.OTHER)
-    (('count', 'histogram', 'top', 'distinct'), ())
+    (('count', 'histogram', 'top', 'distinct', 'over'), ())
     """
     if column_kind is ColumnKind.OTHER:
         return ()
@@ -134,7 +136,7 @@ def documented_keys(kind: type[Query]) -> str:
     """
     alternatives = {field.instead_of: f" or `{field.name}`" for field in kind.fields}
     keys = [f"`{field.name}`{alternatives.get(field.name, '')}" for field in kind.fields if field.instead_of is None]
-    groups = ["`keys`", "`other`"] if kind.takes_keys else ["`other`"] if issubclass(kind, GroupedQuery) else []
+    groups = ["`keys`", "`other`"] if kind.takes_keys else ["`other`"] if "other" in kind.schema() else []
     groups += ["`by`"] if kind.kind in FOUND_KINDS else []
     return ", ".join([*keys, *groups, "`where`"])
 

@@ -23,6 +23,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from utmost.data import cells as key_cells
+from utmost.data.candidates import Candidates
 from utmost.data.cells import Grouping
 from utmost.data.row_sums import RowSums
 from utmost.data.selection import Key
@@ -140,6 +141,11 @@ class Top(Query):
     def columns(self) -> frozenset[str]:
         """The columns of its keys."""
         return frozenset(self.keys)
+
+    @property
+    def candidates(self) -> Candidates:
+        """The rows that are in a listed cell."""
+        return Candidates(Grouping(self.keys))
 
     def check(self, table: Table, unit: PrivacyUnit, part: Partition | None) -> None:
         """Refuse keys that no value of their column can equal."""
