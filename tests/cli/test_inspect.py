@@ -130,3 +130,16 @@ def test_a_plan_that_cannot_run_is_refused_in_one_line(utmost):
     result = utmost("inspect", "plan.toml")
     assert (result.code, result.out) == (2, "")
     assert "did you mean age?" in result.err
+
+
+def test_new_columns_of_a_csv_file_are_inspected_with_those_they_are_made_of(utmost):
+    derived = 'derive = { decade = "bin(age, 10)" }\nbudget = "b"'
+    keys = 'name = "decades"\nkind = "count"\nkeys = { decade = [10, 20], place = ["North", "north"] }\nepsilon = 1\n'
+    Path("plan.toml").write_text(PLAN.replace('budget = "b"', derived) + f"[[query]]\n{keys}")
+    result = utmost("inspect", "plan.toml")
+    assert result.code == 0
+    assert "column decade: integer, 2 values missing" in result.out
+    assert "column age: 2 values do not fit its kind" in result.out
+    assert "query decades: 2 of them in a listed cell; 3 listed cells without a row" in result.out
+    document = utmost("inspect", "plan.toml", "--json").json
+    assert (document["queries"][2]["in_cells"], document["queries"][2]["empty_cells"]) == (2, 3)

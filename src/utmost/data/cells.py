@@ -77,8 +77,10 @@ def check_cells(keys: Mapping[str, Sequence[Key]], other: bool = False) -> None:
             raise InputError(f"keys of {column} must all be of one type: all numbers, or all texts", "keys")
         if len(set(values)) < len(values):
             raise InputError(f"keys of {column} must be distinct: a row would be counted twice", "keys")
-    if prod(len(values) for values in keys.values()) + other > MAX_CELLS:
-        raise InputError(f"keys must make at most {MAX_CELLS} cells", "keys")
+    number = prod(len(values) for values in keys.values()) + other
+    if number > MAX_CELLS:
+        problem = f"keys must make at most {MAX_CELLS} cells, got {number}"
+        raise InputError(problem, "keys", "list fewer values, cross fewer columns, or find the cells with by")
 
 
 def cells(keys: Mapping[str, Sequence[Key]]) -> tuple[tuple[Key, ...], ...]:
@@ -102,14 +104,14 @@ def check_keys(keys: Sequence[Key], kind: ColumnKind, role: str, field: str) -> 
         raise InputError(
             f"{role} must be of a column of integers, texts, truths or dates, got one of kind {kind}",
             field,
-            "use where",
+            "use where, or a derived whole number such as div(x, 10)",
         )
     for key in keys:
         if type(key) is not expected_type:
             hint = (
                 _text_key_hint(key)
                 if expected_type is str
-                else "write it without quotes"
+                else "write it without quotes, or declare the column as text"
                 if type(key) is str
                 else "change it"
             )

@@ -100,8 +100,10 @@ def _sort_names(expressions: Mapping[str, Predicate]) -> list[str]:
     while pending:
         ready = [name for name, expression in pending.items() if not expression.columns & pending.keys()]
         if not ready:
-            cycle = ", ".join(show_name(name) for name in _find_cycle(pending))
-            raise InputError(f"derive must not go round in a circle, got {cycle}", "derive", "break it")
+            names_in_cycle = _find_cycle(pending)
+            cycle = ", ".join(show_name(name) for name in names_in_cycle)
+            hint = "give the new column another name" if len(names_in_cycle) == 1 else "break it"
+            raise InputError(f"derive must not go round in a circle, got {cycle}", "derive", hint)
         names += ready
         for name in ready:
             del pending[name]

@@ -138,7 +138,7 @@ class Table:
 
     def guesses(self, columns: Set[str]) -> dict[str, ColumnKind]:
         """Those of some columns whose kinds were found in the rows, so that one row could change them."""
-        guessed_columns = self._source_columns(columns) & self._guessed_columns
+        guessed_columns = self.source_columns(columns) & self._guessed_columns
         return {name: kind for name, kind in self._kinds.items() if name in guessed_columns}
 
     def unreadable(self, columns: Set[str]) -> dict[str, int]:
@@ -148,7 +148,7 @@ class Table:
         """
         if self._texts is None:
             return {}
-        source_columns = self._source_columns(columns)
+        source_columns = self.source_columns(columns)
         kinds = {name: kind for name, kind in self._kinds.items() if name in source_columns}
         return count_unreadable(kinds, self._texts, self._connection)
 
@@ -156,12 +156,13 @@ class Table:
         """The kinds that all texts of each column fit, of a CSV file; none of another source. For the curator only."""
         if self._texts is None:
             return {}
-        return fitting_kinds([name for name in self._kinds if name in columns], self._texts, self._connection)
+        source_columns = self.source_columns(columns)
+        return fitting_kinds([name for name in self._kinds if name in source_columns], self._texts, self._connection)
 
     def frequent_misfits(self, column: str, limit: int) -> list[tuple[str, int]]:
         """The texts of a CSV file that are most often no value of the column's kind. For the curator only."""
         kind = self._kinds[column]
-        if self._texts is None or kind is ColumnKind.TEXT:
+        if self._texts is None or kind is ColumnKind.TEXT or column in self._bases:
             return []
         return frequent_misfits(column, kind, self._texts, self._connection, limit)
 
@@ -457,7 +458,7 @@ class Table:
         """A column as predicates read it: NaN is NULL, an enumeration a text."""
         return self._connection.engine.readable_column(rows, column)
 
-    def _source_columns(self, columns: Set[str]) -> frozenset[str]:
+    def source_columns(self, columns: Set[str]) -> frozenset[str]:
         """The columns of the source that some columns are or depend on."""
         return frozenset().union(*(self._bases.get(column, {column}) for column in columns))
 
@@ -481,7 +482,7 @@ class Table:
         try:
             yield
         except InputError as problem:
-            guesses = sorted(self._source_columns(set(columns)) & self._guessed_columns)
+            guesses = sorted(self.source_columns(set(columns)) & self._guessed_columns)
             if not guesses or not self._kinds.keys() >= set(columns):
                 raise
             names, them = format_names(guesses), "it" if len(guesses) == 1 else "them"

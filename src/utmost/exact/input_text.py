@@ -255,7 +255,8 @@ class Fields:
         if value is None and default is None:
             return None
         if not isinstance(value, dict):
-            raise self._wrong_type(key, f"a table: [{key}]", value)
+            form = f"[{key}]" if self.label == "plan" else f"{key} = {{ name = ... }}"
+            raise self._wrong_type(key, f"a table: {form}", value)
         if self.label == "plan":
             return Fields(value, f"[{key}]", f"{key}.")
         return Fields(value, self.label, self._table_path, f"{self._key_path}{key}.")

@@ -10,18 +10,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from utmost.data import sources
-from utmost.data.selection import Selection
+from utmost.data.selection import PrivacyUnit, Selection
 from utmost.publish import plans
 from utmost.publish.execute import check_plan
 from utmost.queries.found_query import FoundQuery
 from utmost.queries.grouped import GroupedQuery
 from utmost.queries.number_column import NumberQuery
+from utmost.queries.top import Top
 
 if TYPE_CHECKING:
     from utmost.data.grid import Grid
-    from utmost.data.selection import PrivacyUnit
     from utmost.data.table import PersonCounts, Table, ValueCounts
     from utmost.publish.plans import Plan, QuerySpec
+    from utmost.queries.query import Query
 
 MAX_MARKERS = 5  # texts that do not fit, of a column
 
@@ -45,13 +46,19 @@ class ColumnInspection:
 
 @dataclass(frozen=True, slots=True)
 class QueryInspection:
-    """A query: the rows that it selects and their values on its grid; its persons where the unit is a person."""
+    """A query: the rows that it selects and their values on its grid; its persons where the unit is a person.
+
+    Of a query with keys, `in_cells` is how many of the rows are in a listed cell, and `empty_cells` how many of the
+    listed cells have no row.
+    """
 
     name: str
     kind: str
     grid: Grid | None
     values: ValueCounts
     persons: PersonCounts | None
+    in_cells: int | None = None
+    empty_cells: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +83,7 @@ def inspect_plan(plan: Plan) -> Inspection:
             table.engine,
             plan.unit,
             table.count_values(whole).rows,
-            _inspect_columns(table, used),
+            _inspect_columns(table, used | table.source_columns(used)),
             None if plan.unit.rows is None else table.count_persons(whole),
             tuple(_inspect_query(spec, plan, table) for spec in specs),
         )
@@ -106,4 +113,12 @@ def _inspect_query(spec: QuerySpec, plan: Plan, table: Table) -> QueryInspection
     values = inner.values if isinstance(inner, NumberQuery) else None
     persons = None if plan.unit.column is None else table.count_persons(selection, query.candidates)
     grid = None if values is None else values.grid
-    return QueryInspection(spec.name, query.kind, grid, table.count_values(selection, values), persons)
+    counts = _cell_counts(query, plan, table)
+    listed = (None, None) if counts is None else (sum(counts), counts.count(0))
+    return QueryInspection(spec.name, query.kind, grid, table.count_values(selection, values), persons, *listed)
+
+
+def _cell_counts(query: Query, plan: Plan, table: Table) -> list[int] | None:
+    """How many rows are in each listed cell, before any is left out; None where no keys are listed."""
+    keys = query.keys if isinstance(query, GroupedQuery | Top) else None
+    return None if keys is None else table.cell_counts(Selection(query.where, PrivacyUnit(), plan.part), keys)

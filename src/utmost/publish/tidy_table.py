@@ -2,7 +2,8 @@
 
 `error` is the half width of the 95 % interval, and `low`, `high` are value ∓ error within the mechanism's ends. A truth
 within the ends is at most as far from a value that was brought back to an end as from the one that was drawn, so
-cutting the interval at the ends loses nothing. Quantiles have no interval: their error is in rows of rank.
+cutting the interval at the ends loses nothing. Quantiles have no interval: their error is in rows of rank. Several
+quantiles together and the largest cells have neither: how far off they are is not said of each value by itself.
 
 **A mean from a noisy total T̂ and a noisy number of rows R̂** has the interval of all T/R with |T − T̂| ≤ a and
 |R − R̂| ≤ b, where each of the two fails with probability at most 1/40, so that both hold with at least 95 %. For a
@@ -183,7 +184,7 @@ def value_interval(answer: Answer, value: Fraction, details: Mapping[str, Any] |
     if error.over_rows:
         return _ratio_interval(answer, value, answer.details if details is None else details)
     if error.suffix:
-        return ValueInterval(None, None, half)
+        return ValueInterval(None, None, half if error.is_of_values else None)
     low, high, lattice = value - half, value + half, answer.mechanism.lattice
     if lattice is not None and lattice.low is not None:
         low = max(low, lattice.value(lattice.low))

@@ -143,4 +143,9 @@ def parse_grid(fields: Fields) -> Grid:
 
 def parse_nulls(fields: Fields) -> Fraction | None:
     """What a missing value is."""
-    return None if fields.raw("nulls") == "drop" else fields.number("nulls", ' or "drop"')
+    raw = fields.raw("nulls", None)
+    if raw is None:
+        raise fields.error("nulls", "is missing", 'add nulls = "drop", or the number that stands in for a missing one')
+    if isinstance(raw, str) and raw != "drop" and not any(character.isdigit() for character in raw):
+        raise fields.error("nulls", 'must be "drop" or the number that stands in for a missing one')
+    return None if raw == "drop" else fields.number("nulls", ' or "drop"')

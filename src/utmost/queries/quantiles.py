@@ -139,7 +139,9 @@ class Quantiles(NumberQuery):
             check_share(share, "probabilities")
         if not 1 <= len(self.probabilities) <= MAX_PROBABILITIES or not _rises(self.probabilities):
             raise InputError(
-                f"probabilities must be from 1 to {MAX_PROBABILITIES} shares that rise, got others", "probabilities"
+                f"probabilities must be from 1 to {MAX_PROBABILITIES} shares that rise, got others",
+                "probabilities",
+                "give each once, the least first",
             )
         check_rank_grid(self.grid)
         self.check_nulls()

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -183,7 +183,7 @@ class Top(Query):
 
     def error_law(self, mechanism: RepeatedChoice) -> ErrorLaw:
         """How many rows fewer than the true cell of its place a cell has."""
-        return mechanism.error_law(1, TOP_NOUN, TOP_NOTE)
+        return replace(mechanism.error_law(1, TOP_NOUN, TOP_NOTE), is_of_values=False)
 
     def confidence_law(self, mechanism: RepeatedChoice, target: AccuracyTarget) -> ConfidenceLaw:
         """The probability, at least, that each cell has few rows fewer than the true one of its place."""

@@ -56,6 +56,9 @@ def _person_lines(label: str, persons: PersonCounts, unit: PrivacyUnit) -> Itera
 def _query_lines(query: QueryInspection, unit: PrivacyUnit) -> Iterator[str]:
     values, label = query.values, f"query {query.name}"
     yield f"{label}: selects {_number(values.rows, 'row')}"
+    if query.in_cells is not None and query.empty_cells is not None:
+        empty = f"; {_number(query.empty_cells, 'listed cell')} without a row" if query.empty_cells else ""
+        yield f"{label}: {query.in_cells} of them in a listed cell{empty}"
     if query.grid is not None:
         present = values.rows - values.missing
         low, high = f"below {query.grid.low}", f"above {query.grid.high}"
@@ -118,4 +121,6 @@ def _query_document(query: QueryInspection) -> dict[str, Any]:
     if query.grid is not None:
         shares = {"below": str(_share(values.below, present)), "above": str(_share(values.above, present))}
         document |= {"missing": values.missing, "below": values.below, "above": values.above, "shares": shares}
+    if query.in_cells is not None:
+        document |= {"in_cells": query.in_cells, "empty_cells": query.empty_cells}
     return document | ({} if query.persons is None else {"persons": asdict(query.persons)})

@@ -31,6 +31,8 @@ UNCLOSED_QUOTES = {
 SLIP_ADVICE = (
     ("&&", "write and"),
     ("||", "write or"),
+    ("&", "write and"),
+    ("|", "write or"),
     ("!", "write not, or != between two values"),
     ("`", "put a column name in double quotes"),
     ("/", "there is no division but whole division by a constant, x // 2: multiply the other side, a > 2 * b"),

@@ -37,7 +37,7 @@ RANK_NOUN = "rows of rank"
 RANK_NOTE = "rows: at most so many lie on the wrong side of the quantile."
 TREE_NOTE = (
     "rows: at most so many lie on the wrong side of each quantile, besides half of the rows that share a value, for "
-    "each level but the last."
+    "each level but the last. Where many rows share a value, ask for each quantile in a query of its own."
 )
 BOUND_REMARK = "what is shown is the bound that holds for every table, 1 - {0}·exp(-rate·t)"
 
@@ -246,7 +246,10 @@ class QuantileTree(AnswerMechanism):
             f"noise: at most {plain_decimal(expected, 4, decimal_above)} rows of rank on average for the worst of "
             f"{len(self.rates)}, within {plain_decimal(half, 4, decimal_above)} in 95 % of cases"
         )
-        return ErrorLaw(expected, half, sentence, suffix=RANK_SUFFIX, note=TREE_NOTE, is_bound=True)
+        is_of_values = len(level_rates) == 1  # else it is besides rows that share a value
+        return ErrorLaw(
+            expected, half, sentence, suffix=RANK_SUFFIX, note=TREE_NOTE, is_bound=True, is_of_values=is_of_values
+        )
 
     def confidence_law(self, target: AccuracyTarget, level_rates: Sequence[Fraction]) -> ConfidenceLaw:
         """A lower bound on the probability that fewer than `target.error` rows lie on any wrong side; this is ε = 1."""

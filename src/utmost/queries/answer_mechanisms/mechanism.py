@@ -35,7 +35,8 @@ class ErrorLaw:
     `expected` absolute error and the `half_width` of a 95 % interval, in the value's unit unless `suffix` says another:
     it stands behind both numbers, and `note` explains it. For a ratio both are to be divided by the number of rows
     (`over_rows`), which is not public. `target` is what it is the distance from, in words: with contributions bounded
-    or values clamped not the number in the table. With `is_bound` the expected error is at most `expected`.
+    or values clamped not the number in the table. With `is_bound` the expected error is at most `expected`. Without
+    `is_of_values` the half width is not of each value by itself: a table of values leaves it out.
     """
 
     expected: float
@@ -46,6 +47,7 @@ class ErrorLaw:
     note: str = ""
     target: str = "the true number"
     is_bound: bool = False
+    is_of_values: bool = True
 
 
 @dataclass(frozen=True, slots=True)
