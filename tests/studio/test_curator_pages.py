@@ -319,7 +319,7 @@ def test_a_long_release_is_waited_for_on_a_page_that_looks_again(studio, setting
     monkeypatch.setattr(
         spending.SpendingService,
         "_charge_and_release",
-        lambda self, offer: (may_release.wait(10), release(self, offer))[1],
+        lambda *arguments: (may_release.wait(10), release(*arguments))[1],
     )
     answer = studio.post(SPEND, data=offer)
     assert answer.headers["location"] == f"/curator/confirm/{offer['key']}"

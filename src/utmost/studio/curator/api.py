@@ -78,6 +78,11 @@ def offer_owner(visitor: Visitor) -> str:
     return visitor.session or f"token of {visitor.name}"
 
 
+def charging_name(visitor: Visitor, settings: Settings) -> str | None:
+    """Who the ledger says has charged: the name of a team's token; None, the system's user, in a studio of one."""
+    return None if settings.tokens is None else visitor.name
+
+
 SpendingDep = Annotated[SpendingService, Depends(_spending_service)]
 PostedForm = Annotated[FormPairs, Depends(_form_pairs)]
 
@@ -250,9 +255,9 @@ def outcome(spending: SpendingDep, visitor: VisitorDep, key: Key) -> Outcome:
 
 
 @api.post("/releases", responses=CONFLICT_RESPONSES)
-def accept(spending: SpendingDep, visitor: VisitorDep, confirmation: AcceptedOffer) -> Outcome:
+def accept(spending: SpendingDep, settings: SettingsDep, visitor: VisitorDep, confirmation: AcceptedOffer) -> Outcome:
     """Accept an offer: its cost is charged, once, and its release is made. Sent again, it gives the same release."""
-    return spending.accept(offer_owner(visitor), confirmation)
+    return spending.accept(offer_owner(visitor), confirmation, charging_name(visitor, settings))
 
 
 @api.get("/releases/{file}")

@@ -16,7 +16,7 @@ from utmost.publish import plans
 from utmost.queries import registry
 from utmost.studio import data_folder
 from utmost.studio.curator import api, budgets, draft_preview, plan_builder, tables
-from utmost.studio.curator.api import FormPairs, PostedForm, SpendingDep, offer_owner
+from utmost.studio.curator.api import FormPairs, PostedForm, SpendingDep, charging_name, offer_owner
 from utmost.studio.curator.budgets import NewBudget
 from utmost.studio.curator.forms import MAX_QUERIES, PlanDraft, QueryDraft, parse_form
 from utmost.studio.curator.release_offers import AcceptedOffer
@@ -168,8 +168,8 @@ def confirm_page(request: Request, spending: SpendingDep, visitor: VisitorDep, k
 
 @pages.post("/spend")
 def post_spend(
-    request: Request,
     spending: SpendingDep,
+    settings: SettingsDep,
     visitor: VisitorDep,
     key: Annotated[str, Form(max_length=100)],
     plan: Annotated[str, Form(max_length=plans.MAX_PLAN_BYTES * 2)],
@@ -178,7 +178,8 @@ def post_spend(
 ) -> Response:
     """Accept an offer, and lead to its release."""
     text = plan.replace("\r\n", "\n")[: plans.MAX_PLAN_BYTES]
-    outcome = spending.accept(offer_owner(visitor), AcceptedOffer(key=key, plan=text, cost=cost, takes=takes))
+    confirmation = AcceptedOffer(key=key, plan=text, cost=cost, takes=takes)
+    outcome = spending.accept(offer_owner(visitor), confirmation, charging_name(visitor, settings))
     if outcome.state == "done":
         return _redirect_to_release(outcome.file or "")
     return RedirectResponse(f"/curator/confirm/{outcome.key}", status_code=303)
