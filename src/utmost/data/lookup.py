@@ -93,6 +93,10 @@ class PublicRows:
     rows: Sequence[Row]
     types: Sequence[Any]
 
+    def without_rows(self) -> PublicRows:
+        """The types alone: a table that is joined with them gets columns of the same kinds."""
+        return PublicRows((), self.types)
+
 
 def check_public(lookup: Lookup, folder: Path, private: Path) -> None:
     """Refuse a lookup in the private table itself: what one row has would depend on other rows."""

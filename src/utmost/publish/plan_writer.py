@@ -48,10 +48,11 @@ def write_plan(plan: Plan) -> str:
     unit, part = plan.unit, plan.part
     ledger = None if plan.ledger == DEFAULT_LEDGER else plan.ledger
     top_level = {"title": plan.title, "neighbours": str(plan.neighbours), "budget": plan.budget, "ledger": ledger}
+    price = {"epsilon": plan.price.epsilon, "delta": plan.price.delta}
     source = plan.source
     location = {"location": source.location, "table": source.table, "engine": source.engine}
     sections = [
-        _toml_table("", top_level),
+        _toml_table("", {**top_level, **price}),
         _toml_table("[source]", {**location, "columns": source_columns(source), "fingerprint": plan.fingerprint}),
         _toml_table("[derive]", {_toml_key(name): text for name, text in source.derive.items()}),
         *(_toml_table("[[lookup]]", _lookup_entries(lookup)) for lookup in source.lookups),
@@ -92,10 +93,18 @@ def _toml_table(header: str, entries: Mapping[str, Any]) -> str:
 
 
 def _query_entries(query_spec: QuerySpec) -> dict[str, Any]:
-    query, wanted = query_spec.query, query_spec.wanted
+    query = query_spec.query
     first, where = {"name": query_spec.name, "kind": query.kind}, {"where": query.where}
-    price = {"epsilon": query_spec.epsilon} if wanted is None else {"error": wanted.error, "rows": wanted.rows}
-    return {**first, **query.plan_entries(), **where, **price}
+    entries = {**first, **query.plan_entries(), **where, **_price_entries(query_spec)}
+    return {**entries, "delta": None} if query_spec.splits_delta else entries
+
+
+def _price_entries(query_spec: QuerySpec) -> dict[str, Any]:
+    """What a query says of its ε: the ε itself, its share of the plan's unless that is 1, or the error it wants."""
+    wanted, share = query_spec.wanted, query_spec.share
+    if wanted is not None:
+        return {"error": wanted.error, "rows": wanted.rows}
+    return {"epsilon": query_spec.epsilon} if share is None else {"share": None if share == 1 else share}
 
 
 def _toml_value(value: Key | Fraction | list[Any] | dict[str, Any]) -> str:

@@ -39,17 +39,28 @@ MAX_SHARE = 10**6
 
 
 @dataclass(frozen=True, slots=True)
+class PlanPrice:
+    """The price of a whole plan, to be split over its queries; None where each query says its own."""
+
+    epsilon: Fraction | None = None
+    delta: Fraction | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class QuerySpec:
     """One query of a plan: its name, what it may cost, and what it asks.
 
     Where an error is `wanted` instead of an ε, `epsilon` is 0, which nothing charges, until the setting is known and
-    `execute.plan_answer` finds it.
+    `execute.plan_answer` finds it. `share` is given where `epsilon` is a share of the plan's, and `splits_delta` says
+    the same of δ.
     """
 
     name: str
     epsilon: Fraction
     query: Query
     wanted: WantedError | None = None
+    share: Fraction | None = None
+    splits_delta: bool = False
 
     @property
     def delta(self) -> Fraction:
@@ -59,7 +70,10 @@ class QuerySpec:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Everything a release needs but the data. Locations are relative to `folder`, where the plan was found."""
+    """Everything a release needs but the data. Locations are relative to `folder`, where the plan was found.
+
+    `price` is what the plan says of its price as a whole; what it comes to is in its queries.
+    """
 
     title: str | None
     neighbours: NeighbourRelation
@@ -72,6 +86,7 @@ class Plan:
     part: Partition | None
     queries: tuple[QuerySpec, ...]
     folder: Path
+    price: PlanPrice = PlanPrice()
 
     @property
     def epsilon(self) -> Fraction:
@@ -137,7 +152,7 @@ def plan_from_mapping(content: Mapping[str, Any], folder: Path | None = None) ->
     check_plain_text(content, "plan")
     base_folder = (folder or Path.cwd()).absolute()
     top = Fields(key_files.load_key_files(content, base_folder), "plan")
-    output = top.text("output", None)
+    output, price = top.text("output", None), _parse_price(top)
     plan = Plan(
         title=top.text("title", None),
         neighbours=_parse_neighbours(top.text("neighbours")),
@@ -147,8 +162,9 @@ def plan_from_mapping(content: Mapping[str, Any], folder: Path | None = None) ->
         **_parse_source(top.table("source"), top.table("derive", {}), _lookup_tables(top)),
         unit=_parse_unit(top.table("unit", {})),
         part=_parse_part(top.table("part", None)),
-        queries=_parse_queries(top.tables("query"), _parse_price(top)),
+        queries=_parse_queries(top.tables("query"), price),
         folder=base_folder,
+        price=price,
     )
     top.finish()
     return plan
@@ -256,20 +272,12 @@ def _parse_part(fields: Fields | None) -> Partition | None:
 
 
 @dataclass(frozen=True, slots=True)
-class PlanPrice:
-    """The price of a whole plan, to be split over its queries; None where each query says its own."""
-
-    epsilon: Fraction | None = None
-    delta: Fraction | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class _UnpricedQuery:
-    """A query of a plan, what it says of its ε, and its share of the plan's."""
+    """A query of a plan, what it says of its ε, and its share of the plan's; one of the two."""
 
     name: str
     epsilon: Fraction | None
-    share: Fraction
+    share: Fraction | None
     query: Query
     wanted: WantedError | None = None
 
@@ -295,7 +303,7 @@ def _parse_queries(tables: list[Fields], price: PlanPrice) -> tuple[QuerySpec, .
 
 def _split_price(queries: Sequence[_UnpricedQuery], price: PlanPrice) -> tuple[QuerySpec, ...]:
     """The queries with their ε and δ."""
-    requests = [pricing.PriceRequest(query.name, query.epsilon, query.share) for query in queries]
+    requests = [pricing.PriceRequest(query.name, query.epsilon, query.share or Fraction(1)) for query in queries]
     epsilons = pricing.split_price(price.epsilon, requests, "epsilon")
     asked = [query for query in queries if query.query.needs_delta]
     if price.delta:
@@ -304,7 +312,14 @@ def _split_price(queries: Sequence[_UnpricedQuery], price: PlanPrice) -> tuple[Q
     else:
         split = {query.name: Fraction(query.query.delta) for query in asked}
     return tuple(
-        QuerySpec(query.name, epsilon, query.query.with_delta(split.get(query.name, Fraction(0))), query.wanted)
+        QuerySpec(
+            query.name,
+            epsilon,
+            query.query.with_delta(split.get(query.name, Fraction(0))),
+            query.wanted,
+            query.share,
+            splits_delta=query.query.needs_delta and not query.query.delta,
+        )
         for query, epsilon in zip(queries, epsilons, strict=True)
     )
 
@@ -320,7 +335,7 @@ def _parse_query(fields: Fields, price: PlanPrice) -> _UnpricedQuery:
         )
     is_split = price.epsilon is not None and "epsilon" not in query_fields.columns()
     epsilon = Fraction(0) if wanted is not None else None if is_split else parse_epsilon(query_fields)
-    share = _parse_share(query_fields) if is_split else Fraction(1)
+    share = _parse_share(query_fields) if is_split else None
     with name_query_in_errors(name):
         query = registry.parse_query(kind, query_fields)
     query_fields.finish()

@@ -20,7 +20,7 @@ from utmost.exact.input_text import Fields
 from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
 from utmost.queries.answer_mechanisms.mechanism import AccuracyTarget, ConfidenceLaw, Drawn, ErrorLaw
 from utmost.queries.keys import KEY_SCHEMA, key_from_json, key_to_json, parse_keys
-from utmost.queries.query import ALTERED, AnswerDraw, ExactAnswer, FaceValue, Query, SelectedMechanism
+from utmost.queries.query import ALTERED, AnswerDraw, ExactAnswer, FaceValue, Query, QueryField, SelectedMechanism
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,6 +31,13 @@ if TYPE_CHECKING:
 
 OTHER_NAME = "other"  # of the cell of all rows that are in no listed one
 ONE_CELL = Grouping({"": ("",)})
+KEYS_FIELD = QueryField(
+    "keys",
+    "Its public values",
+    "keys",
+    "As in 1..7, or north, south. Type what everybody knows: values taken from the table would tell who is in it.",
+)
+OTHER_FIELD = QueryField("other", "One more cell for all other rows", "truth", "Those with other values, or with none.")
 
 
 @dataclass(frozen=True, slots=True)

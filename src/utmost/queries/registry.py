@@ -10,8 +10,9 @@ from utmost.data.table import NUMBERS
 from utmost.queries.count import Count
 from utmost.queries.distinct import Distinct
 from utmost.queries.extremes import Max, Min
+from utmost.queries.found_cells import BY_FIELD, DELTA_FIELD
 from utmost.queries.found_count import FoundCount
-from utmost.queries.grouped import GroupedQuery, group_content, group_query, grouping_schemas
+from utmost.queries.grouped import KEYS_FIELD, OTHER_FIELD, group_content, group_query, grouping_schemas
 from utmost.queries.histogram import Histogram
 from utmost.queries.mean import Mean
 from utmost.queries.quantile import Quantile
@@ -65,18 +66,51 @@ def parse_query_content(kind: type[Query], fields: Fields) -> Query:
     return group_content(kind.parse_content(fields), fields)
 
 
+def cell_fields(kind: str) -> dict[str, tuple[QueryField, ...]]:
+    """The ways to ask a kind of each cell, by the key of a plan that says so, and the fields that each way adds.
+
+    >>> {way: [field.name for field in fields] for way, fields in cell_fields("count").items()}
+    {'keys': ['keys', 'other'], 'by': ['by', 'delta']}
+    """
+    own_names = {field.name for field in QUERY_KINDS[kind].fields}
+    ways = {KEYS_FIELD.name: (KEYS_FIELD, OTHER_FIELD)} if QUERY_KINDS[kind].takes_keys else {}
+    if kind in FOUND_KINDS:
+        found_fields = (field for field in FOUND_KINDS[kind].fields if field.name not in own_names)
+        ways[BY_FIELD.name] = tuple({field.name: field for field in (BY_FIELD, DELTA_FIELD, *found_fields)}.values())
+    return ways
+
+
+def asked_fields(kind: str, cells: str = "") -> tuple[QueryField, ...]:
+    """The fields of a kind, with those of a way to ask it of each cell, if it has that way."""
+    return (*QUERY_KINDS[kind].fields, *cell_fields(kind).get(cells, ()))
+
+
 def query_fields() -> dict[str, QueryField]:
-    """The fields of all kinds, each once, by name."""
+    """The fields of all kinds and of all ways to ask them of cells, each once, by name."""
     fields: dict[str, QueryField] = {}
-    for field in (field for kind in QUERY_KINDS.values() for field in kind.fields):
+    for field in (field for kind, cells in _askings() for field in asked_fields(kind, cells)):
         if field.name not in fields or field.input == "column":  # a column of numbers for some kinds, any for others
             fields[field.name] = field
     return fields
 
 
 def kinds_with_field(name: str) -> tuple[str, ...]:
-    """The kinds that have this field."""
-    return tuple(kind.kind for kind in QUERY_KINDS.values() if any(field.name == name for field in kind.fields))
+    """The kinds that have this field; with a way to ask them of cells behind a slash where only that way has it.
+
+    >>> kinds_with_field("by"), kinds_with_field("k"), "sum/keys" in kinds_with_field("keys")
+    (('count/by',), ('top',), True)
+    """
+    own_kinds = {kind: any(field.name == name for field in asked_fields(kind)) for kind in QUERY_KINDS}
+    return tuple(
+        f"{kind}/{cells}" if cells else kind
+        for kind, cells in _askings()
+        if own_kinds[kind] != bool(cells) and any(field.name == name for field in asked_fields(kind, cells))
+    )
+
+
+def _askings() -> list[tuple[str, str]]:
+    """Each kind, and each kind with each way to ask it of cells."""
+    return [(kind, cells) for kind in QUERY_KINDS for cells in ("", *cell_fields(kind))]
 
 
 def kinds_of_column(column_kind: ColumnKind) -> tuple[str, ...]:
@@ -112,7 +146,7 @@ def documented_keys(kind: type[Query]) -> str:
     """
     alternatives = {field.instead_of: f" or `{field.name}`" for field in kind.fields}
     keys = [f"`{field.name}`{alternatives.get(field.name, '')}" for field in kind.fields if field.instead_of is None]
-    groups = ["`keys`", "`other`"] if kind.takes_keys else ["`other`"] if issubclass(kind, GroupedQuery) else []
+    groups = ["`keys`", "`other`"] if kind.takes_keys else []
     return ", ".join([*keys, *groups, "`where`"])
 
 
