@@ -25,7 +25,8 @@ from utmost.publish.plans import Plan, QuerySpec
 from utmost.queries import Count, Histogram, Mean, Quantile, Sum
 from utmost.reports.numbers import Rounding, amount, at_most, quantity
 from utmost.reports.preview import describe
-from utmost.studio.curator import draft_preview, forms, plan_builder, tables
+from utmost.studio.curator import draft_columns, draft_preview, forms, plan_builder, plan_drafts, tables
+from utmost.studio.curator.draft_columns import DraftTable
 from utmost.studio.curator.forms import KeyColumn, PlanDraft, QueryDraft, parse_form
 from utmost.studio.rendering import FormattedNumber
 
@@ -99,12 +100,13 @@ def test_a_plan_put_into_the_form_comes_out_as_it_was(tmp_path_factory, data):
     )
     settings = plan_builder.Settings(folder=folder, state_folder=folder)
     plan = data.draw(visits(folder))
-    draft = forms.draft_from_plan(plan, view)
+    draft = plan_drafts.draft_from_plan(plan, view)
     parsed_draft = parse_form(_form_pairs(draft.model_dump()))
     table = tables.TableSchema(
         tables.declared_types({name: ColumnKind(kind) for name, kind in VISITS.items()}), lambda _: 3
     )
-    built_plan = plan_builder.build_plan(parsed_draft, table, settings)
+    draft_table = DraftTable(table, draft_columns.draft_source(parsed_draft))
+    built_plan = plan_builder.build_plan(parsed_draft, draft_table, settings)
     assert built_plan.problems == ()
     assert built_plan.plan == plan
     assert plans.parse_plan(plan_writer.write_plan(built_plan.plan), folder) == plan
@@ -166,7 +168,7 @@ def test_no_form_of_queries_is_more_than_refused(pairs):
 
 def draft_with_mistakes(settings) -> PlanDraft:
     write_visits(settings)
-    draft = forms.blank_draft(tables.source_view(settings, "visits.csv"))
+    draft = plan_drafts.blank_draft(tables.source_view(settings, "visits.csv"))
     queries = [
         QueryDraft(name="a", epsilon="0", where="age = 1"),
         QueryDraft(name="b", where="agee > 1"),
@@ -265,7 +267,7 @@ def test_no_text_in_any_field_of_a_query_is_more_than_refused(settings):
 )
 def test_what_is_wrong_with_the_whole_plan_is_beside_its_field(settings, change, field):
     write_visits(settings)
-    blank = forms.blank_draft(tables.source_view(settings, "visits.csv"))
+    blank = plan_drafts.blank_draft(tables.source_view(settings, "visits.csv"))
     blank = blank.model_copy(update={"queries": [QueryDraft(name="old", where="age > 65")]})
     assert draft_preview.preview_draft(blank, settings).problems == []
     plan_preview = draft_preview.preview_draft(PlanDraft.model_validate({**blank.model_dump(), **change}), settings)
@@ -276,7 +278,7 @@ def test_the_numbers_are_those_of_a_dry_run(settings):
     open_budget(settings)
     plan = plan_builder.accept_plan(SURVEY, settings)
     plan_preview = draft_preview.preview_draft(
-        forms.draft_from_plan(plan, tables.source_view(settings, "bundled:anes96")), settings
+        plan_drafts.draft_from_plan(plan, tables.source_view(settings, "bundled:anes96")), settings
     )
     dry_run = execute.preview(plan)
     assert plan_preview.problems == []
@@ -312,7 +314,7 @@ epsilon = 0.1
 """
     plan = plan_builder.accept_plan(SURVEY + mean, settings)
     plan_preview = draft_preview.preview_draft(
-        forms.draft_from_plan(plan, tables.source_view(settings, "bundled:anes96")), settings
+        plan_drafts.draft_from_plan(plan, tables.source_view(settings, "bundled:anes96")), settings
     )
     assert plan_preview.queries[2].step == "1/16"  # docs/continuous-grid.md: the coarsest step for this loss
     assert plans.parse_plan(plan_preview.plan or "", settings.folder) == plan
@@ -320,7 +322,7 @@ epsilon = 0.1
 
 def test_as_epsilon_moves_no_table_is_opened(settings, monkeypatch):
     write_visits(settings)
-    draft = forms.blank_draft(tables.source_view(settings, "visits.csv"))
+    draft = plan_drafts.blank_draft(tables.source_view(settings, "visits.csv"))
     draft.queries[0].where, draft.queries[0].name = "age > 65", "old"
     first = draft_preview.preview_draft(draft, settings)
     monkeypatch.setattr(tables, "open_table", lambda *_: pytest.fail("a table was opened"))
@@ -334,7 +336,7 @@ def test_as_epsilon_moves_no_table_is_opened(settings, monkeypatch):
 
 def test_units_are_counted_only_where_their_number_is_public(settings, monkeypatch):
     write_visits(settings)
-    draft = forms.blank_draft(tables.source_view(settings, "visits.csv"))
+    draft = plan_drafts.blank_draft(tables.source_view(settings, "visits.csv"))
     draft = draft.model_copy(update={"neighbours": "add-remove", "queries": [QueryDraft(name="all")]})
     monkeypatch.setattr(tables, "_unit_count_future", lambda *_: pytest.fail("units were counted"))
     plan_preview = draft_preview.preview_draft(draft, settings)
@@ -343,7 +345,7 @@ def test_units_are_counted_only_where_their_number_is_public(settings, monkeypat
 
 def test_a_long_count_goes_on_beside_the_page(settings, monkeypatch):
     write_visits(settings)
-    draft = forms.blank_draft(tables.source_view(settings, "visits.csv"))
+    draft = plan_drafts.blank_draft(tables.source_view(settings, "visits.csv"))
     draft.queries[0].where, draft.queries[0].name = "age > 65", "old"
     proceed, count_units = threading.Event(), tables._count_units
     monkeypatch.setattr(tables, "COUNT_SECONDS", 0.01)
@@ -360,7 +362,7 @@ def test_a_long_count_goes_on_beside_the_page(settings, monkeypatch):
 
 def test_a_count_that_fails_is_tried_anew(settings, monkeypatch):
     write_visits(settings)
-    draft = forms.blank_draft(tables.source_view(settings, "visits.csv"))
+    draft = plan_drafts.blank_draft(tables.source_view(settings, "visits.csv"))
     draft.queries[0].where, draft.queries[0].name = "age > 65", "old"
     with monkeypatch.context() as patch:
         patch.setattr(tables, "open_table", lambda *_: open_table(Source("nothing.csv"), settings.folder))
@@ -377,7 +379,7 @@ def test_a_file_that_changed_is_looked_at_again(settings):
 
 def test_the_plan_declares_the_columns_that_it_uses_and_no_others(settings):
     write_visits(settings)
-    draft = forms.blank_draft(tables.source_view(settings, "visits.csv"))
+    draft = plan_drafts.blank_draft(tables.source_view(settings, "visits.csv"))
     draft.queries[0].where = "age > 65"
     draft.queries[0].name, draft.budget = "old", "none yet"
     plan = plan_builder.accept_plan(draft_preview.preview_draft(draft, settings).plan or "", settings)
@@ -404,4 +406,4 @@ def test_a_ledger_with_a_password_is_named_without_it(settings):
 def test_a_query_with_a_wanted_error_has_no_epsilon_in_the_form_until_one_is_typed(tmp_path):
     plan = plans.parse_plan(SURVEY.replace("epsilon = 0.1", "error = 5", 1), tmp_path)
     view = tables.SourceView(location="bundled:anes96", format="csv", table=None, tables=[], columns=[])
-    assert forms.draft_from_plan(plan, view).queries[0].epsilon == ""
+    assert plan_drafts.draft_from_plan(plan, view).queries[0].epsilon == ""

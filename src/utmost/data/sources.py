@@ -114,8 +114,7 @@ def open_table(source: Source, folder: Path, used: Set[str] | None = None) -> It
     engine = source.reader
     _check_options(source)
     derivations = derive.parse_derivations(source.derive)
-    for lookup in source.lookups if source.kind.is_file else ():
-        check_public(lookup, folder, folder / source.location)
+    check_lookups(source, folder)
     public_tables = [read_lookup(lookup, folder) for lookup in source.lookups]
     with (
         _locate(source, folder, None if used is None else source_columns(source, used)) as location,
@@ -126,6 +125,12 @@ def open_table(source: Source, folder: Path, used: Set[str] | None = None) -> It
         )
         table = Table(opened.connection, rows, None, opened.guessed_columns, opened.texts, opened.database)
         yield table.with_bases(bases)
+
+
+def check_lookups(source: Source, folder: Path) -> None:
+    """Refuse a lookup in the table itself."""
+    for lookup in source.lookups if source.kind.is_file else ():
+        check_public(lookup, folder, folder / source.location)
 
 
 def _add_columns(

@@ -73,7 +73,9 @@ def cell_fields(kind: str) -> dict[str, tuple[QueryField, ...]]:
     {'keys': ['keys', 'other'], 'by': ['by', 'delta']}
     """
     own_names = {field.name for field in QUERY_KINDS[kind].fields}
-    ways = {KEYS_FIELD.name: (KEYS_FIELD, OTHER_FIELD)} if QUERY_KINDS[kind].takes_keys else {}
+    ways: dict[str, tuple[QueryField, ...]] = {}
+    if QUERY_KINDS[kind].takes_keys:
+        ways[KEYS_FIELD.name] = (KEYS_FIELD, OTHER_FIELD)
     if kind in FOUND_KINDS:
         found_fields = (field for field in FOUND_KINDS[kind].fields if field.name not in own_names)
         ways[BY_FIELD.name] = tuple({field.name: field for field in (BY_FIELD, DELTA_FIELD, *found_fields)}.values())

@@ -15,6 +15,7 @@ from utmost.reports.blocks import Block, Cell, Facts, Paragraph, Report, Table
 from utmost.reports.numbers import Quantity, Rounding, amount, at_most, quantity
 
 if TYPE_CHECKING:
+    from utmost.data.sources import Source
     from utmost.publish.execute import PlannedAnswer, Preview
     from utmost.queries.answer_mechanisms.mechanism import ErrorLaw
     from utmost.queries.privacy_setting import PrivacySetting
@@ -67,6 +68,7 @@ def describe(preview: Preview, unreadable: Mapping[str, int] | None = None, budg
     setting, plan = preview.setting, preview.plan
     remarks = [
         *plan_remarks(preview.planned_answers, setting, preview.guesses, plan.source.columns),
+        *lookup_remarks(plan.source),
         *part_remarks(preview.part_adds_up),
     ]
     blocks: dict[str, Block | None] = {
@@ -172,6 +174,13 @@ def plan_remarks(
     remark = noise_remark((planned_answer.spec.query for planned_answer in planned_answers), setting.unit, setting.part)
     if remark is not None:
         yield remark
+
+
+def lookup_remarks(source: Source) -> Iterator[str]:
+    """Which tables are taken to be public."""
+    if source.lookups:
+        names = ", ".join(dict.fromkeys(lookup.name for lookup in source.lookups))
+        yield f"Taken to be public, so nothing in it is protected: {names}."
 
 
 def part_remarks(part_adds_up: str | None) -> Iterator[str]:

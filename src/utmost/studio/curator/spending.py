@@ -21,7 +21,7 @@ from utmost.publish.execute import PlannedAnswer, Preview
 from utmost.publish.plans import Plan
 from utmost.publish.release_model import Release
 from utmost.reports.numbers import Rounding, amount
-from utmost.reports.preview import describe, part_remarks, plan_remarks, shown_error
+from utmost.reports.preview import describe, lookup_remarks, part_remarks, plan_remarks, shown_error
 from utmost.studio.curator import plan_builder
 from utmost.studio.curator.release_offers import AcceptedOffer, Offer, OfferedQuery, Offers, Outcome, StartedRun
 from utmost.studio.data_folder import RELEASE_SUFFIX
@@ -82,6 +82,7 @@ class SpendingService:
             queries=[_offered_query(planned_answer) for planned_answer in preview_result.planned_answers],
             remarks=[
                 *plan_remarks(preview_result.planned_answers, preview_result.setting, {}),
+                *lookup_remarks(preview_result.plan.source),
                 *part_remarks(preview_result.part_adds_up),
             ],
         )

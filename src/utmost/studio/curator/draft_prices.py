@@ -1,0 +1,104 @@
+"""What the queries of a draft cost: an ε of their own, a share of the plan's, or what a wanted error leads to.
+
+The plan's ε and δ are split by the reader of plans itself (`publish.plans`): over queries that ask for nothing but
+their prices, so that a query whose other fields are still wrong leaves the prices of the others as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from utmost.errors import InputError
+from utmost.exact import integer
+from utmost.publish import plans
+from utmost.publish.plans import QuerySpec
+from utmost.queries.count import Count
+from utmost.queries.found_cells import BY_FIELD, DELTA_FIELD
+from utmost.studio.curator.forms import PlanDraft, QueryDraft, filled_in
+from utmost.studio.forms import Problem, errors_for_field, one_line
+
+NO_PLAN_EPSILON = Problem(
+    field="epsilon", message="epsilon of the whole plan must be given: a query takes a share of it"
+)
+UNASKED_PLAN: Mapping[str, Any] = {"neighbours": "replace", "budget": "b", "source": {}}
+
+
+@dataclass(frozen=True, slots=True)
+class DraftPrices:
+    """The prices of a draft's queries after the split; None, and why, where they are not known."""
+
+    draft: PlanDraft
+    specs: tuple[QuerySpec, ...] | None
+    problems: tuple[Problem, ...] = ()
+
+    def single_price(self, k: int) -> dict[str, Any] | None:
+        """What a query costs, as a plan with this query alone says it; None where that is not known yet."""
+        query = self.draft.queries[k]
+        splits_epsilon, splits_delta = query.price == "share", _splits_delta(query, self.draft)
+        if self.specs is None:
+            return None if splits_epsilon or splits_delta else {**own_price(query), **own_delta(query)}
+        epsilon = {"epsilon": self.specs[k].epsilon} if splits_epsilon else own_price(query)
+        return {**epsilon, **({DELTA_FIELD.name: self.specs[k].delta} if splits_delta else own_delta(query))}
+
+
+def _splits_delta(query: QueryDraft, draft: PlanDraft) -> bool:
+    """Does a query take a share of the plan's δ."""
+    return query.way == BY_FIELD.name and not own_delta(query) and bool(draft.delta.strip())
+
+
+def plan_price(draft: PlanDraft) -> dict[str, str]:
+    """What a draft says of the price of the whole plan."""
+    return filled_in({"epsilon": draft.epsilon, "delta": draft.delta})
+
+
+def own_price(query: QueryDraft) -> dict[str, Any]:
+    """What a query of a draft says of its ε, as a plan has it."""
+    if query.price != "error":
+        return filled_in({query.price: query.text(query.price)})
+    with errors_for_field("rows"):
+        rows = {"rows": integer(query.rows.strip(), "rows")} if query.rows.strip() else {}
+    return {"error": query.error.strip(), **rows}
+
+
+def own_delta(query: QueryDraft) -> dict[str, str]:
+    """The δ that a query of a draft says, if it is asked of cells that are found."""
+    return filled_in({DELTA_FIELD.name: query.text(DELTA_FIELD.name)}) if query.way == BY_FIELD.name else {}
+
+
+def split_prices(draft: PlanDraft) -> DraftPrices:
+    """The prices of the queries of a draft."""
+    if any(query.price == "share" for query in draft.queries) and not draft.epsilon.strip():
+        return DraftPrices(draft, None, (NO_PLAN_EPSILON,))
+    try:
+        queries = [_price_query(k, query, draft) for k, query in enumerate(draft.queries)]
+        plan = plans.plan_from_mapping({**UNASKED_PLAN, **plan_price(draft), "query": queries})
+    except InputError as error:
+        return DraftPrices(draft, None, (_price_problem(error, draft),))
+    return DraftPrices(draft, plan.queries)
+
+
+def _price_query(k: int, query: QueryDraft, draft: PlanDraft) -> dict[str, Any]:
+    """A query that has the price of another, and asks for nothing else."""
+    try:
+        price = own_price(query)
+    except InputError as error:
+        raise error.within(_query_context(k)) from None
+    has_delta = own_delta(query) or _splits_delta(query, draft)
+    cells = {BY_FIELD.name: ["x"], **own_delta(query)} if has_delta else {}
+    return {"name": str(k), "kind": Count.kind, **price, **cells}
+
+
+def _query_context(k: int) -> str:
+    return f'query "{k}"'
+
+
+def _price_problem(error: InputError, draft: PlanDraft) -> Problem:
+    """What is wrong with a price: of the query that the error names, or of the whole plan."""
+    field = error.field or "epsilon"
+    for k, query in enumerate(draft.queries):
+        if error.context == _query_context(k):
+            place = query.price if field == "epsilon" else field
+            return Problem(field=f"queries.{k}.{place}", message=one_line(error.text))
+    return Problem(field=field if field in ("epsilon", "delta") else "epsilon", message=one_line(error.text))
