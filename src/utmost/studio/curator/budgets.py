@@ -132,7 +132,7 @@ def budget_views(settings: Settings) -> list[BudgetView]:
 def composition_choices() -> list[tuple[str, str]]:
     """The ways to compose charges: name and label of each."""
     named = [(composition.name, f"{composition.name}: {composition.words}") for composition in registry.COMPOSITIONS]
-    return [("", "as usual: pure, or approximate with a δ"), *named]
+    return [("", "pure, or approximate with δ"), *named]
 
 
 def budget_history(settings: Settings, name: str) -> HistoryView:

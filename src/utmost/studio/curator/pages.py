@@ -16,7 +16,9 @@ from utmost.data.engines.schema import ColumnKind
 from utmost.data.predicates.functions import FUNCTIONS
 from utmost.errors import InputError
 from utmost.publish import plans
+from utmost.publish import release_file as release_reader
 from utmost.publish.plans import MAX_LOOKUPS
+from utmost.publish.tidy_table import tidy_table
 from utmost.queries import registry
 from utmost.queries.found_cells import BY_FIELD
 from utmost.queries.grouped import KEYS_FIELD
@@ -270,6 +272,14 @@ def release_file(settings: SettingsDep, file: api.ReleaseName) -> FileResponse:
     return FileResponse(path, media_type="application/json", filename=path.name)
 
 
+@pages.get("/releases/{file}/table.csv")
+def release_table(settings: SettingsDep, file: api.ReleaseName) -> Response:
+    """The numbers of a release as a table, one row a cell, as utmost table writes it."""
+    release = release_reader.read_release(data_folder.release_path(settings, file))
+    name = f"{file.removesuffix(data_folder.RELEASE_SUFFIX)}.csv"
+    return _attachment(tidy_table(release).to_csv(), name, "text/csv")
+
+
 @pages.get("/releases/{file}/plan.toml")
 def release_plan(spending: SpendingDep, file: api.ReleaseName) -> Response:
     """The plan of a release that was made here."""
@@ -279,8 +289,9 @@ def release_plan(spending: SpendingDep, file: api.ReleaseName) -> Response:
     return _attachment(text, f"{file.removesuffix(data_folder.RELEASE_SUFFIX)}.toml")
 
 
-def _attachment(text: str, name: str) -> Response:
-    return PlainTextResponse(text, headers={"content-disposition": f'attachment; filename="{name}"'})
+def _attachment(text: str, name: str, media_type: str = "text/plain") -> Response:
+    headers = {"content-disposition": f'attachment; filename="{name}"'}
+    return PlainTextResponse(text, headers=headers, media_type=media_type)
 
 
 @pages.get("/budgets")
