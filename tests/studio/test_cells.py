@@ -54,7 +54,9 @@ def test_every_kind_in_cells_is_read_on_a_page(cell_studio: Any, kind: str) -> N
     assert "other" in page.text
 
 
-def test_a_release_in_cells_has_a_picture_of_its_lattice_numbers(cell_studio: Any) -> None:
+def test_a_release_in_cells_has_a_picture_where_its_numbers_have_intervals(cell_studio: Any) -> None:
     views = release_view(cell_studio.settings, "cells.release.json", None).answers
     assert all([cell.keys for cell in view.cells] == ["n", "s", "other"] for view in views)
-    assert [view.kind for view in views if view.picture is not None] == ["count", "sum", "distinct"]
+    with_intervals = [view.kind for view in views if all(cell.low is not None for cell in view.cells)]
+    assert [view.kind for view in views if view.picture is not None] == with_intervals
+    assert with_intervals == ["count", "sum", "mean", "distinct"]

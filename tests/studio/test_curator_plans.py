@@ -15,18 +15,25 @@ from hypothesis import settings as limits
 from hypothesis import strategies as st
 
 from curator_helpers import SURVEY, open_budget, write_visits
+from utmost.data.cells import Grouping
 from utmost.data.engines.schema import ColumnKind
 from utmost.data.grid import Grid
+from utmost.data.lookup import Lookup
 from utmost.data.selection import NeighbourRelation, Partition, PrivacyUnit
-from utmost.data.sources import Source, open_table
+from utmost.data.sources import Source, open_table, source_columns
 from utmost.errors import InputError
 from utmost.publish import execute, plan_writer, plans
 from utmost.publish.plans import Plan, QuerySpec
+from utmost.publish.wanted_errors import WantedError
 from utmost.queries import Count, Histogram, Mean, Quantile, Sum
+from utmost.queries.distinct import Distinct
+from utmost.queries.found_count import FoundCount
+from utmost.queries.grouped import GroupedQuery
+from utmost.queries.quantiles import Quantiles
+from utmost.queries.top import Top
 from utmost.reports.numbers import Rounding, amount, at_most, quantity
 from utmost.reports.preview import describe
 from utmost.studio.curator import draft_columns, draft_preview, forms, plan_builder, plan_drafts, tables
-from utmost.studio.curator.draft_columns import DraftTable
 from utmost.studio.curator.forms import KeyColumn, PlanDraft, QueryDraft, parse_form
 from utmost.studio.rendering import FormattedNumber
 
@@ -34,9 +41,13 @@ VISITS = {"person": "integer", "age": "integer", "pay": "number", "clinic": "tex
 SHORT_TEXTS = st.text(st.characters(exclude_categories=["C"]), max_size=8)
 EPSILONS = st.fractions(Fraction(1, 100), 5, max_denominator=100)
 WHERE = st.sampled_from([None, "age >= 65", "clinic = 'north' and pay > 10.5", "born is null"])
+DERIVE = {"double": "2 * pay", "old": "age > 65 and tz < -5"}
+LOOKUP = Lookup("ages.csv", {"age": "years"}, {"zone": "tz"}, {"zone": "integer"}, {"zone": ("NA",)})
 HISTOGRAMS = st.fixed_dictionaries(
     {},
     optional={
+        "old": st.sampled_from([(True,), (True, False)]),
+        "tz": st.just((-5, -6)),
         "clinic": st.lists(SHORT_TEXTS, min_size=1, max_size=3, unique=True).map(tuple),
         "age": st.lists(st.integers(-9, 99), min_size=1, max_size=6, unique=True).map(tuple),
         "born": st.lists(st.dates(min_value=date(1000, 1, 1)), min_size=1, max_size=2, unique=True).map(tuple),
@@ -51,17 +62,43 @@ def grids(draw):
 
 
 @st.composite
-def queries(draw):
-    kind, where = draw(st.sampled_from([Count, Histogram, Sum, Mean, Quantile])), draw(WHERE)
+def plain_queries(draw, kinds=(Count, Sum, Mean, Quantile, Quantiles, Histogram, Top, Distinct)):
+    kind, where = draw(st.sampled_from(kinds)), draw(WHERE)
     if kind is Count:
         return Count(where)
     if kind is Histogram:
-        return Histogram(draw(HISTOGRAMS), where)
-    grid, column = draw(grids()), draw(st.sampled_from(["age", "pay"]))
+        return Histogram(draw(HISTOGRAMS), where, draw(st.booleans()))
+    if kind is Top:
+        return Top({"age": (1, 2, 5), "tz": (-5, -6)}, draw(st.integers(1, 5)), where)
+    if kind is Distinct:
+        return Distinct("clinic", draw(st.none() | st.sampled_from([("north",), ("a, b", "")])), where)
+    grid, column = draw(grids()), draw(st.sampled_from(["age", "pay", "double"]))
     nulls = draw(st.sampled_from([None, grid.low, grid.high]))
     if kind is Quantile:
         return Quantile(column, grid, draw(st.fractions(0, 1, max_denominator=20)), nulls, where)
+    if kind is Quantiles:
+        return Quantiles(column, grid, (Fraction(1, 4), Fraction(2, 3)), nulls, where)
     return kind(column, grid, nulls, where)
+
+
+@st.composite
+def queries(draw):
+    """A query of any kind, alone, in listed cells or in found ones."""
+    if draw(st.integers(0, 3)) == 0:
+        by = draw(st.lists(st.sampled_from(["clinic", "tz", "old"]), min_size=1, max_size=3, unique=True))
+        return FoundCount(tuple(by), draw(WHERE), Fraction(1, draw(st.integers(2, 10**9))))
+    if draw(st.booleans()):
+        inner = draw(plain_queries((Count, Sum, Mean, Quantile, Distinct)))
+        return GroupedQuery(inner, Grouping(draw(HISTOGRAMS), draw(st.booleans())))
+    return draw(plain_queries())
+
+
+@st.composite
+def query_specs(draw, name):
+    """A query with an ε of its own, or the error that it wants."""
+    query, epsilon = draw(queries()), draw(EPSILONS)
+    wanted = draw(st.none() | st.just(WantedError(Fraction(7, 2))))
+    return QuerySpec(name, epsilon if wanted is None else Fraction(0), query, wanted)
 
 
 @st.composite
@@ -76,15 +113,18 @@ def visits(draw, folder):
         budget=draw(word),
         ledger="ledger.sqlite",
         output=None,
-        source=Source("visits.csv"),
+        source=Source("visits.csv", derive=DERIVE, lookups=(LOOKUP,)),
         fingerprint=draw(word) or None,
         unit=unit,
         part=draw(st.none() | st.builds(Partition, st.just("clinic"), SHORT_TEXTS)),
-        queries=tuple(QuerySpec(name, draw(EPSILONS), draw(queries())) for name in names),
+        queries=tuple(draw(query_specs(name)) for name in names),
         folder=folder,
     )
-    used = set().union(*(query_spec.query.used_columns(unit, plan.part) for query_spec in plan.queries))
-    return replace(plan, source=Source("visits.csv", columns={n: k for n, k in VISITS.items() if n in used}))
+    used = source_columns(plan.source, plans.used_columns(plan))
+    columns = {name: kind for name, kind in VISITS.items() if name in used}
+    markers = draw(st.sampled_from([{}, {"age": ("NA", "", "a, b")}]))
+    missing = {name: texts for name, texts in markers.items() if name in used}
+    return replace(plan, source=replace(plan.source, columns=columns, missing=missing))
 
 
 @limits(max_examples=40)
@@ -98,14 +138,13 @@ def test_a_plan_put_into_the_form_comes_out_as_it_was(tmp_path_factory, data):
         tables=[],
         columns=[tables.Column(name=name, kind=kind, found=True) for name, kind in VISITS.items()],
     )
+    (folder / "visits.csv").write_text(f"{','.join(VISITS)}\n1,2,3,north,1950-01-02\n")
+    (folder / "ages.csv").write_text("years,zone\n1,-5\n2,-6\n")
     settings = plan_builder.Settings(folder=folder, state_folder=folder)
     plan = data.draw(visits(folder))
     draft = plan_drafts.draft_from_plan(plan, view)
     parsed_draft = parse_form(_form_pairs(draft.model_dump()))
-    table = tables.TableSchema(
-        tables.declared_types({name: ColumnKind(kind) for name, kind in VISITS.items()}), lambda _: 3
-    )
-    draft_table = DraftTable(table, draft_columns.draft_source(parsed_draft))
+    draft_table = draft_columns.draft_table(parsed_draft, settings)
     built_plan = plan_builder.build_plan(parsed_draft, draft_table, settings)
     assert built_plan.problems == ()
     assert built_plan.plan == plan
@@ -403,7 +442,102 @@ def test_a_ledger_with_a_password_is_named_without_it(settings):
     assert plan_builder.ledger_without_password(replace(settings, ledger=url)) == "postgresql://db.example:5433/books"
 
 
-def test_a_query_with_a_wanted_error_has_no_epsilon_in_the_form_until_one_is_typed(tmp_path):
-    plan = plans.parse_plan(SURVEY.replace("epsilon = 0.1", "error = 5", 1), tmp_path)
-    view = tables.SourceView(location="bundled:anes96", format="csv", table=None, tables=[], columns=[])
-    assert plan_drafts.draft_from_plan(plan, view).queries[0].epsilon == ""
+def test_the_price_of_a_whole_plan_is_split_in_the_form_as_in_the_plan(settings):
+    priced = SURVEY.replace("epsilon = 0.1", "share = 2").replace('epsilon = "1/3"', "")
+    plan = plan_builder.accept_plan(f"epsilon = 0.75\n{priced}", settings)
+    draft = plan_drafts.draft_from_plan(plan, tables.source_view(settings, "bundled:anes96"))
+    assert [(query.price, query.share) for query in draft.queries] == [("share", "2"), ("share", "1")]
+    plan_preview = draft_preview.preview_draft(draft, settings)
+    assert [query.epsilon.exact for query in plan_preview.queries] == ["1/2", "1/4"]
+    assert plans.parse_plan(plan_preview.plan or "", settings.folder) == plan
+    draft.queries[1].keys = []  # what is wrong with one query leaves the price of the other as it is
+    assert draft_preview.preview_draft(draft, settings).queries[0].epsilon.exact == "1/2"
+    draft.epsilon = "0.001e-300"
+    assert [problem.field for problem in draft_preview.preview_draft(draft, settings).problems] == [
+        "queries.1.keys",
+        "epsilon",
+        "budget",
+    ]
+
+
+def test_an_error_that_is_wanted_finds_the_epsilon_of_a_dry_run(settings):
+    plan = plan_builder.accept_plan(SURVEY.replace("epsilon = 0.1", "error = 5", 1), settings)
+    draft = plan_drafts.draft_from_plan(plan, tables.source_view(settings, "bundled:anes96"))
+    assert (draft.queries[0].price, draft.queries[0].error) == ("error", "5")
+    plan_preview = draft_preview.preview_draft(draft, settings)
+    assert plan_preview.queries[0].epsilon.exact == str(execute.preview(plan).planned_answers[0].spec.epsilon)
+    assert "error 5 → ε 0.5382" in " ".join(plan_preview.remarks)
+
+
+def test_found_cells_cost_delta_of_the_plan_and_of_its_budget(settings):
+    open_budget(settings, delta="1e-5")
+    query = QueryDraft(name="schools", cells="by", by=["educ"], delta="", epsilon="0.5")
+    draft = PlanDraft(queries=[query], budget="survey", delta="3e-6")
+    plan_preview = draft_preview.preview_draft(draft, settings)
+    assert plan_preview.problems == []
+    assert (plan_preview.delta.text, plan_preview.delta_left.text, plan_preview.delta_after.text) == (
+        "0.000003",
+        "0.00001",
+        "0.000007",
+    )
+    assert "and δ 0.000003" in plan_preview.words
+    pure = draft.model_copy(update={"budget": "pure"})
+    open_budget(settings, "pure")
+    assert "has no δ" in draft_preview.preview_draft(pure, settings).problems[0].message
+
+
+def test_new_columns_are_offered_and_checked_like_those_of_the_table(settings):
+    write_visits(settings)
+    (settings.folder / "ages.csv").write_text("years,word\n70,old\n34,young\n")
+    draft = plan_drafts.blank_draft(tables.source_view(settings, "visits.csv"))
+    draft.derived = [forms.DerivedColumn(name="decade", expression="bin(age, 10)")]
+    key, taken = forms.LookupKey(column="age", equals="years"), forms.TakenColumn(column="word", name="word of age")
+    draft.lookups = [forms.LookupDraft(location="ages.csv", on=[key], take=[taken])]
+    draft.neighbours, draft.budget = "add-remove", "none yet"
+    draft.queries = [
+        QueryDraft(name="a", where="decade >= 60"),
+        QueryDraft(name="b", cells="keys", keys=[KeyColumn(column="word of age", values="old, young")], other=True),
+        QueryDraft(name="c", kind="sum", column="decade", low="0", high="100", step="10"),
+        QueryDraft(name="d", where="decade = 'x'"),
+    ]
+    plan_preview = draft_preview.preview_draft(draft, settings)
+    assert [problem.field for problem in plan_preview.problems] == ["queries.3.where", "budget"]
+    new_columns = {column.name: column.kind for column in plan_preview.columns[5:]}
+    assert new_columns == {"decade": "integer", "word of age": "text"}
+    assert [column.name for column in plan_preview.public_columns[0]] == ["years", "word"]
+    del draft.queries[3]
+    plan = plan_builder.accept_plan(draft_preview.preview_draft(draft, settings).plan or "", settings)
+    assert dict(plan.source.columns) == {"age": "integer"}
+    assert execute.preview(plan).guesses == {}
+
+
+def test_a_derived_column_that_is_wrong_is_left_out_and_the_rest_is_checked(settings):
+    write_visits(settings)
+    draft = plan_drafts.blank_draft(tables.source_view(settings, "visits.csv"))
+    draft.derived = [
+        forms.DerivedColumn(name="a", expression="b + 1"),
+        forms.DerivedColumn(name="b", expression="a + 1"),
+    ]
+    draft.neighbours, draft.queries = "add-remove", [QueryDraft(name="all")]
+    plan_preview = draft_preview.preview_draft(draft, settings)
+    assert [problem.field for problem in plan_preview.problems] == ["derived.0.expression"]
+    assert "circle" in plan_preview.problems[0].message
+    assert plan_preview.queries[0] is not None
+
+
+def test_a_plan_that_does_not_fit_the_form_is_refused_with_advice(settings):
+    keys = ", ".join(str(key) for key in range(0, 20_000, 2))
+    plan = plan_builder.accept_plan(SURVEY.replace("1, 2, 3, 4, 5, 6, 7", keys), settings)
+    with pytest.raises(InputError, match="utmost release"):
+        plan_drafts.draft_from_plan(plan, tables.source_view(settings, "bundled:anes96"))
+
+
+def test_texts_that_mean_missing_are_left_out_of_the_units(settings):
+    path = write_visits(settings)
+    path.write_text(path.read_text().replace("3,81", "none,81"))
+    draft = plan_drafts.blank_draft(tables.source_view(settings, "visits.csv"))
+    draft = draft.model_copy(update={"protects": "person", "person": "person"})
+    draft.columns[0].kind, draft.queries = "text", [QueryDraft(name="old", where="age > 65")]
+    assert draft_preview.preview_draft(draft, settings).units == 3
+    draft.columns[0].missing = "none, NA"
+    assert draft_preview.preview_draft(draft, settings).units == 2

@@ -121,8 +121,8 @@ def render_page(
 
     A `problem` is shown beside its field by the macros of parts.html; the page is then answered with 422, or `status`.
     A template sees also: `current_path`, `navigation`, `visitor`, `csrf` (for forms), `team` (is this
-    `utmost serve`), `live_counts` (up to which a chart follows a slider), `version`, `errors` (messages by field),
-    `focus` (the field that the keyboard is at, where none is wrong).
+    `utmost serve`), `live_counts` (up to which a chart follows a slider), `version`, `errors` (messages by field).
+    With `focus`, the keyboard is at the field of that name, where none is wrong.
     """
     state, visitor = request.state.app_state, request.state.visitor
     context = {
@@ -137,7 +137,6 @@ def render_page(
         "json_address": json_address,
         "errors": defaultdict(str, {} if problem is None else {problem.field or "": problem.message}),
         "problem": problem,
-        "focus": "",
     }
     text = template_environment().get_template(template).render({**context, **data})
     return HTMLResponse(text, status_code=422 if problem is not None and status == 200 else status)

@@ -16,6 +16,7 @@ from utmost.data.lookup import Lookup
 from utmost.data.sources import Source, TableSchema
 from utmost.errors import InputError
 from utmost.publish.plan_writer import lookup_entries
+from utmost.studio import data_folder
 from utmost.studio.curator import forms, tables
 from utmost.studio.curator.forms import DerivedColumn, LookupDraft, PlanDraft, PublicColumn
 from utmost.studio.forms import Problem, errors_for_field, one_line
@@ -116,6 +117,7 @@ def _lookups(
         if not (draft.location or draft.keys or draft.taken):
             continue
         with _lookup_problems(place, problems):
+            data_folder.public_table_path(settings, draft.location)
             lookup = _lookup(draft)
             tables.check_source(replace(source, lookups=(lookup,)), settings)
             tables.public_types(settings, lookup)

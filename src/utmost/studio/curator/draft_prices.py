@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from utmost.errors import InputError
@@ -33,14 +34,18 @@ class DraftPrices:
     specs: tuple[QuerySpec, ...] | None
     problems: tuple[Problem, ...] = ()
 
-    def single_price(self, k: int) -> dict[str, Any] | None:
-        """What a query costs, as a plan with this query alone says it; None where that is not known yet."""
+    def is_known(self, k: int) -> bool:
+        """Is it known what a query costs: it says so itself, or the split is known."""
         query = self.draft.queries[k]
-        splits_epsilon, splits_delta = query.price == "share", _splits_delta(query, self.draft)
-        if self.specs is None:
-            return None if splits_epsilon or splits_delta else {**own_price(query), **own_delta(query)}
-        epsilon = {"epsilon": self.specs[k].epsilon} if splits_epsilon else own_price(query)
-        return {**epsilon, **({DELTA_FIELD.name: self.specs[k].delta} if splits_delta else own_delta(query))}
+        return self.specs is not None or not (query.price == "share" or _splits_delta(query, self.draft))
+
+    def single_price(self, k: int) -> dict[str, Any]:
+        """What a query costs, as a plan with this query alone says it; any price where it is not known."""
+        query = self.draft.queries[k]
+        spec = None if self.specs is None else self.specs[k]
+        epsilon, delta = (Fraction(1), Fraction(1, 2)) if spec is None else (spec.epsilon, spec.delta)
+        price = {"epsilon": epsilon} if query.price == "share" else own_price(query)
+        return {**price, **({DELTA_FIELD.name: delta} if _splits_delta(query, self.draft) else own_delta(query))}
 
 
 def _splits_delta(query: QueryDraft, draft: PlanDraft) -> bool:

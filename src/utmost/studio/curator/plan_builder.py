@@ -135,16 +135,16 @@ def _single_query_plan(
     query = prices.draft.queries[k]
     form_fields = PLAN_FIELDS | query_form_fields(k, query)
     try:
-        query_fields, price = _query_fields(query, table), prices.single_price(k)
-        if plan_fields is None or price is None:
+        query_fields = {**_query_fields(query, table), **prices.single_price(k)}
+        if plan_fields is None:
             return None
-        plan = plans.plan_from_mapping({**plan_fields, "query": [{**query_fields, **price}]}, settings.folder)
+        plan = plans.plan_from_mapping({**plan_fields, "query": [query_fields]}, settings.folder)
         plan.queries[0].query.check(table, plan.unit, plan.part)
     except InputError as error:
         problem = problem_from_plan_error(error, form_fields, f"queries.{k}.name")
         problems += [] if problem in problems else [problem]
         return None
-    return plan
+    return plan if prices.is_known(k) else None
 
 
 def query_form_fields(k: int, query: QueryDraft) -> dict[str, str]:
