@@ -99,7 +99,8 @@ def post_plan(
             return _download_plan(request, settings, draft)
         case ("review", _, _):
             return _offer_plan(request, settings, spending, visitor, draft)
-    return _plan_form_page(request, settings, draft, [], focus=_change_lists(draft, action[0], action[2]))
+    focus = _change_lists(draft, action[0], action[2])
+    return _plan_form_page(request, settings, draft, [], quiet=bool(focus), focus=focus)
 
 
 def _change_lists(draft: PlanDraft, action: str, number: str) -> str:

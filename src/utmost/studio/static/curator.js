@@ -134,12 +134,17 @@
       if (!query) element.removeAttribute("title");
     }
     if (!query) {
-      figure.querySelector("[data-words]").textContent = "The error over ε is drawn when the query is complete.";
+      showNoCurve(figure);
       return;
     }
     studioCharts.draw(figure, query.picture).then(() => {
       figure.dataset.drawn = String(Number(figure.dataset.drawn || 0) + 1);
+      if (figure.classList.contains("stale")) showNoCurve(figure); // it was drawn after the query had become wrong
     });
+  }
+
+  function showNoCurve(figure) {
+    figure.querySelector("[data-words]").textContent = "The error over ε is drawn when the query is complete.";
   }
 
   // All problems at once, each beside its field.
