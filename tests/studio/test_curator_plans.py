@@ -287,6 +287,28 @@ def test_no_text_in_any_field_of_a_query_is_more_than_refused(settings):
         assert all(problem.message.isprintable() for problem in plan_preview.problems)
 
 
+def test_no_text_of_a_new_column_is_more_than_refused(settings):
+    (settings.folder / "ages.csv").write_text("years,word\n70,old\n34,young\n")
+    for text in (*NASTY_TEXTS, "derive.a", "a.b", "${x}", "'", "age", '"a', "ages.csv"):
+        for column, equals, taken, name in ((text, "years", "word", "w"), ("age", text, "word", text)):
+            key = forms.LookupKey(column=column, equals=equals, missing=text, kind="text")
+            lookups = [
+                forms.LookupDraft(
+                    location="ages.csv", on=[key], take=[forms.TakenColumn(column=taken, name=name, missing=text)]
+                ),
+                forms.LookupDraft(location=text, on=[key]),
+            ]
+            derived = [
+                forms.DerivedColumn(name=text, expression="age + 1"),
+                forms.DerivedColumn(name="b", expression=text),
+            ]
+            query = QueryDraft(name="q", cells="by", by=[text, "b"], delta=text, price="error", error=text, rows=text)
+            shared = QueryDraft(name="r", kind="distinct", column="educ", domain=text, price="share", share=text)
+            draft = PlanDraft(derived=derived, lookups=lookups, queries=[query, shared], epsilon=text, delta=text)
+            plan_preview = draft_preview.preview_draft(draft, settings)
+            assert all(problem.message.isprintable() for problem in plan_preview.problems)
+
+
 @pytest.mark.parametrize(
     ("change", "field"),
     [

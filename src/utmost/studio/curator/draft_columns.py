@@ -90,7 +90,7 @@ def _derivations(columns: Iterable[DerivedColumn], own_columns: Sequence[str], p
             derivations[name] = (place, text)
         except InputError as error:
             field = "name" if error.field in ("name", "derive") else "expression"
-            problems.append(_derived_problem(place, field, name, error))
+            problems.append(_derived_problem(place, field, error))
     return derivations
 
 
@@ -102,10 +102,8 @@ def _check_derived(name: str, text: str, taken_names: Sequence[str]) -> None:
     derive.parse_derivations({name: text})
 
 
-def _derived_problem(place: int, field: str, name: str, error: InputError) -> Problem:
-    """What is wrong with a derived column; the key of the plan that it will be is not named."""
-    message = one_line(error.text.removeprefix(f"derive.{name}").lstrip(", "))
-    return Problem(field=f"derived.{place}.{field}", message=message)
+def _derived_problem(place: int, field: str, error: InputError) -> Problem:
+    return Problem(field=f"derived.{place}.{field}", message=one_line(error.text))
 
 
 def _lookups(
@@ -125,12 +123,20 @@ def _lookups(
     return lookups
 
 
-def _lookup(draft: LookupDraft) -> Lookup:
-    """The lookup that a draft means."""
+def _check_lookup(draft: LookupDraft) -> None:
+    """Refuse rows of a lookup that are half filled in, or there twice."""
     if not all(key.column and key.equals for key in draft.keys):
         raise InputError("on must name a column of ours and one of the public table: choose both", "on")
     if not all(column.column for column in draft.taken):
         raise InputError("take must name a column of the public table for each new name: choose one", "take")
+    for field, columns in (("on", draft.keys), ("take", draft.taken)):
+        if len({column.column for column in columns}) < len(columns):
+            raise InputError(f"{field} must name each column once", field)
+
+
+def _lookup(draft: LookupDraft) -> Lookup:
+    """The lookup that a draft means."""
+    _check_lookup(draft)
     kinds: dict[str, str] = {}
     markers: dict[str, tuple[str, ...]] = {}
     for field, name, column in (
@@ -177,17 +183,17 @@ def _leave_out(
     An error about neither is raised again.
     """
     for place, lookup in lookups.items():
-        if error.context is not None and error.context.startswith(lookup.label):
+        if error.context == lookup.label:
             problems.append(_lookup_problem(place, error))
             del lookups[place]
             return
     name = (error.field or "").removeprefix("derive.")
     if name in derivations:
         place, _ = derivations.pop(name)
-        problems.append(_derived_problem(place, "expression", name, error))
+        problems.append(_derived_problem(place, "expression", error))
     elif error.field == "derive" and derivations:
         place = min(place for place, _ in derivations.values())
-        problems.append(_derived_problem(place, "expression", "", error))
+        problems.append(_derived_problem(place, "expression", error))
         derivations.clear()
     else:
         raise error

@@ -128,17 +128,8 @@ def _is_untyped(source: Source) -> bool:
 def table_schema(settings: Settings, source: Source) -> TableSchema:
     """The table without its rows, with its new columns; kinds that were found are known as found, unless declared."""
     check_source(source, settings)
-    folder, stamp = settings.folder, _file_stamp(settings, source.location)
-    with _errors_for_location():
-        types = _column_types(folder, source.location, source.table, stamp)
-    untyped = _is_untyped(source)
-    if source.columns and not untyped:
-        raise InputError(f"columns must be left out for {source.name}: its kinds are known", "columns")
-    if untyped:
-        _check_declared_columns(source, list(types))
-        types = declared_types(
-            {**{name: column_kind(dtype) for name, dtype in types.items()}, **_declared_kinds(source)}
-        )
+    folder, stamp, untyped = settings.folder, _file_stamp(settings, source.location), _is_untyped(source)
+    types = _schema_types(settings, source, stamp)
 
     def count_units(unit: PrivacyUnit) -> int:
         kinds = (
@@ -153,6 +144,19 @@ def table_schema(settings: Settings, source: Source) -> TableSchema:
     guessed_columns = frozenset(types) - frozenset(source.columns) if untyped else frozenset()
     public_tables = [(lookup, public_types(settings, lookup)) for lookup in source.lookups]
     return TableSchema(types, count_units, guessed_columns, parse_derivations(source.derive), public_tables)
+
+
+def _schema_types(settings: Settings, source: Source, stamp: FileStamp) -> Any:
+    """The types of a table's own columns; of a CSV file those that are declared, the others as they were found."""
+    with _errors_for_location():
+        types = _column_types(settings.folder, source.location, source.table, stamp)
+    if not _is_untyped(source):
+        if source.columns:
+            raise InputError(f"columns must be left out for {source.name}: its kinds are known", "columns")
+        return types
+    _check_declared_columns(source, list(types))
+    found_kinds = {name: column_kind(dtype) for name, dtype in types.items()}
+    return declared_types({**found_kinds, **_declared_kinds(source)})
 
 
 def public_types(settings: Settings, lookup: Lookup) -> PublicRows:
