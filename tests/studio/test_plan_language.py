@@ -48,6 +48,7 @@ def shown_text(page: Any) -> str:
     return " ".join(unescape(re.sub(r"<[^>]*>", " ", page.text)).split()).replace(" ,", ",")
 
 
+@pytest.mark.slow
 def test_the_whole_story_of_new_columns_and_found_cells_without_script(studio, settings):
     """A derived column, a public table, cells listed and found, a budget with δ, a release; and the history."""
     write_files(settings)
@@ -153,7 +154,7 @@ def test_cells_are_shown_with_their_intervals_and_cut_with_a_statement(studio, s
     assert studio.get("/curator/releases/none.release.json/table.csv").status_code == 422
 
 
-@pytest.mark.parametrize("query", ["ages", "found", "none"])
+@pytest.mark.parametrize("query", [pytest.param("ages", marks=pytest.mark.slow), "found", "none"])
 def test_readers_see_the_cells_of_every_answer(studio, settings, found_release, query):
     release = release_file.read_release(settings.releases / found_release)
     page = studio.get(f"/consumer/releases/{found_release}", params={"query": query, "at_most": "1000"})
