@@ -263,7 +263,7 @@ def test_no_value_of_the_table_is_in_any_response_or_log(studio, settings, caplo
         responses += [studio.get(path, params={"location": location}) for path in ("/curator/source", PLAN)]
         responses.append(studio.get("/api/curator/source", params={"location": location}))
         assert responses[-1].status_code == 422
-    monkeypatch.setattr("utmost.data.table.Table.count", _fail_with_values)
+    monkeypatch.setattr("utmost.data.table.Table.row_sums", _fail_with_values)
     plan = SURVEY.replace("bundled:anes96", "visits.csv").replace("replace", "add-remove").partition("[[query]]")[0]
     plan = plan.replace('.csv"', '.csv"\ncolumns = { age = "integer" }')
     plan += '[[query]]\nname = "old"\nkind = "count"\nwhere = "age > 65"\nepsilon = 1\n'

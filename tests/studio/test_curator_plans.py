@@ -25,7 +25,7 @@ from utmost.errors import InputError
 from utmost.publish import execute, plan_writer, plans
 from utmost.publish.plans import Plan, QuerySpec
 from utmost.publish.wanted_errors import WantedError
-from utmost.queries import Count, Histogram, Mean, Quantile, Sum
+from utmost.queries import Count, Histogram, Mean, Over, Quantile, Sum
 from utmost.queries.distinct import Distinct
 from utmost.queries.found_count import FoundCount
 from utmost.queries.grouped import GroupedQuery
@@ -563,3 +563,83 @@ def test_texts_that_mean_missing_are_left_out_of_the_units(settings):
     assert draft_preview.preview_draft(draft, settings).units == 3
     draft.columns[0].missing = "none, NA"
     assert draft_preview.preview_draft(draft, settings).units == 2
+
+
+def test_the_form_asks_for_the_persons_over_the_bound(settings):
+    write_visits(settings)
+    open_budget(settings, "visits", unit="person", neighbours="add-remove")
+    blank = plan_drafts.blank_draft(tables.source_view(settings, "visits.csv"), "visits").model_dump()
+    persons = {"protects": "person", "person": "person", "bound": "2", "neighbours": "add-remove"}
+    queries = [
+        {"name": "all", "kind": "over"},
+        {"name": "old", "kind": "over", "column": "pay", "where": "age > 60"},
+        {"name": "north", "kind": "over", "cells": "keys", "keys": [{"column": "clinic", "values": "north"}]},
+        {"name": "found", "kind": "over", "cells": "by", "by": ["clinic"], "delta": "1e-6"},
+    ]
+    draft = PlanDraft.model_validate({**blank, **persons, "queries": queries})
+    plan_preview = draft_preview.preview_draft(draft, settings)
+    assert plan_preview.problems == []
+    assert [query.sensitivity for query in plan_preview.queries] == [1, 1, 1, 1]
+    assert plans.parse_plan(plan_preview.plan, settings.folder).queries[0].query == Over()
+    rows = PlanDraft.model_validate({**blank, "budget": "", "queries": queries[:1]})
+    assert any(
+        "unit must name persons" in problem.message for problem in draft_preview.preview_draft(rows, settings).problems
+    )
+
+
+def test_a_plan_whose_queries_ask_for_the_persons_over_their_bound_fills_the_form(settings):
+    write_visits(settings)
+    columns = ", ".join(f'{name} = "{kind}"' for name, kind in VISITS.items())
+    text = f"""
+neighbours = "add-remove"
+budget = "visits"
+source = {{ location = "visits.csv", columns = {{ {columns} }} }}
+unit = {{ column = "person", rows = 2 }}
+query = [{{ name = "visits", kind = "count", epsilon = 1, over = true }}]
+"""
+    plan = plan_builder.accept_plan(text, settings)
+    draft = plan_drafts.draft_from_plan(plan, tables.source_view(settings, "visits.csv"))
+    assert [(query.kind, query.epsilon, query.over) for query in draft.queries] == [("count", "1", "0.1")]
+    built_plan = plan_builder.build_plan(draft, draft_columns.draft_table(draft, settings), settings)
+    assert built_plan.problems == ()
+    assert plans.plan_digest(built_plan.plan) == plans.plan_digest(replace(plan, source=built_plan.plan.source))
+    assert built_plan.plan.queries == plan.queries
+    draft.protects = "row"
+    assert any(
+        "unit must name persons" in problem.message for problem in draft_preview.preview_draft(draft, settings).problems
+    )
+
+
+def test_what_wanted_errors_leave_of_the_plans_epsilon_is_split_in_the_form_as_in_the_plan(settings):
+    write_visits(settings)
+    open_budget(settings, "visits", unit="person", neighbours="add-remove")
+    columns = ", ".join(f'{name} = "{kind}"' for name, kind in VISITS.items())
+    text = f"""
+neighbours = "add-remove"
+budget = "visits"
+epsilon = 1
+source = {{ location = "visits.csv", columns = {{ {columns} }} }}
+unit = {{ column = "person", rows = 2 }}
+query = [
+  {{ name = "visits", kind = "count", error = 20, over = true }},
+  {{ name = "old", kind = "count", where = "age > 60", share = 2, over = "1/5" }},
+  {{ name = "young", kind = "count", where = "age < 30" }},
+]
+"""
+    plan = plan_builder.accept_plan(text, settings)
+    draft = plan_drafts.draft_from_plan(plan, tables.source_view(settings, "visits.csv"))
+    assert [(query.price, query.over) for query in draft.queries] == [("error", "0.1"), ("share", "0.2"), ("share", "")]
+    plan_preview = draft_preview.preview_draft(draft, settings)
+    assert plan_preview.problems == []
+    assert plans.parse_plan(plan_preview.plan or "", settings.folder).queries == plan.queries
+    preview = execute.preview(plan)
+    epsilons = [str(answer.spec.epsilon) for answer in preview.planned_answers if answer.spec.over is None]
+    assert [query.epsilon.exact for query in plan_preview.queries] == epsilons
+    assert plan_preview.cost.exact == str(preview.cost) == "1"
+    sentences = " ".join(plan_preview.remarks)
+    assert "old: share 2 of 3 → ε" in sentences
+    assert "old: over the bound: 1/5 of ε" in sentences
+    draft.epsilon = "0.01"
+    problems = draft_preview.preview_draft(draft, settings).problems
+    assert [problem.field for problem in problems] == ["epsilon"]
+    assert "for wanted errors" in problems[0].message

@@ -40,6 +40,7 @@ BAD_QUERIES: dict[str, dict[str, str]] = {
     "share": {"price": "share", "share": "0"},
     "error": {"price": "error", "error": "-1"},
     "rows": {"price": "error", "error": "5", "rows": "0"},
+    "over": {"over": "2"},
 }
 BAD_PLANS = {
     "table": {"table": "nobody"},

@@ -14,7 +14,6 @@ import pytest
 from curator_helpers import HtmlForm, make_offer, open_budget
 from utmost.publish import plans, release_file
 from utmost.queries import registry
-from utmost.queries.found_count import FoundCount
 
 PLAN, SPEND = "/curator/plan", "/curator/spend"
 PEOPLE = "person,age,city\n" + "".join(
@@ -178,12 +177,13 @@ def test_what_is_left_of_delta_is_checked_at_the_click(studio, settings, found_r
 def test_a_new_found_kind_is_offered_in_the_form(studio, settings, monkeypatch):
     """What `FOUND_KINDS` lists is offered with by and δ, without a change in the studio."""
     write_files(settings)
+    found_kinds = [kind for kind in registry.QUERY_KINDS if kind in registry.FOUND_KINDS]
     page = studio.get(PLAN, params={"location": "people.csv"}).text
-    assert 'value="by" data-kinds="count"' in page
-    monkeypatch.setitem(registry.FOUND_KINDS, "sum", FoundCount)
+    assert f'value="by" data-kinds="{" ".join(found_kinds)}"' in page
+    monkeypatch.setattr(registry, "FOUND_KINDS", ("count", "top"))
     page = studio.get(PLAN, params={"location": "people.csv"}).text
-    assert 'value="by" data-kinds="count sum"' in page
-    assert 'data-kinds="count/by sum/by"' in page
+    assert 'value="by" data-kinds="count top"' in page
+    assert 'data-kinds="count/by top/by"' in page
 
 
 def test_a_plan_with_everything_is_opened_and_offered_as_it_stands(studio, settings):

@@ -12,10 +12,15 @@ from utmost.queries.distinct import Distinct
 from utmost.queries.extremes import Max, Min
 from utmost.queries.found_cells import BY_FIELD, DELTA_FIELD
 from utmost.queries.found_count import FoundCount
+from utmost.queries.found_query import FoundQuery, find_cells
+from utmost.queries.found_ranks import FoundRanks
+from utmost.queries.found_ratios import FoundMean, FoundVariance
 from utmost.queries.grouped import KEYS_FIELD, OTHER_FIELD, group_content, group_query, grouping_schemas
 from utmost.queries.histogram import Histogram
 from utmost.queries.mean import Mean
+from utmost.queries.over import Over
 from utmost.queries.quantile import Quantile
+from utmost.queries.quantiles import Quantiles
 from utmost.queries.query import Query, QueryField
 from utmost.queries.sum import Sum
 from utmost.queries.top import Top
@@ -35,10 +40,19 @@ QUERY_KINDS: dict[str, type[Query]] = {
     Top.kind: Top,
     Variance.kind: Variance,
     Distinct.kind: Distinct,
+    Over.kind: Over,
 }
-FOUND_KINDS: dict[str, type[Query]] = {  # the same kinds with `by`: cells that are found in the data
-    FoundCount.kind: FoundCount,
+FOUND_FORMS: dict[type[Query], type[FoundQuery]] = {  # the forms with `by`: cells that are found in the data
+    Sum: FoundQuery,
+    Mean: FoundMean,
+    Variance: FoundVariance,
+    Quantile: FoundRanks,
+    Quantiles: FoundRanks,
+    Min: FoundRanks,
+    Max: FoundRanks,
+    Distinct: FoundQuery,
 }
+FOUND_KINDS = (Count.kind, *dict.fromkeys(kind.kind for kind in FOUND_FORMS), Over.kind)
 KEY_KINDS = tuple(KEY_TYPES)
 COLUMN_INPUTS = {"number column": NUMBERS, "column": KEY_KINDS, "keys": KEY_KINDS}  # the kinds of columns they take
 
@@ -48,37 +62,45 @@ def parse_kind(fields: Fields) -> type[Query]:
     name = fields.text("kind")
     if name not in QUERY_KINDS:
         raise fields.error("kind", f'must be one of {", ".join(QUERY_KINDS)}, got "{_shorten(name)}"')
-    kind = QUERY_KINDS[name]
+    form = QUERY_KINDS[name].form(fields)
     if "by" not in fields.columns():
-        return kind.form(fields)
-    if name not in FOUND_KINDS:
-        raise fields.error("by", f"must be given with kind {' or '.join(FOUND_KINDS)} only, got {name}")
-    return FOUND_KINDS[name]
+        return form
+    if form is Count:
+        return FoundCount
+    if form not in FOUND_FORMS and form is not Over:
+        raise fields.error("by", f"must be given with kind {', '.join(FOUND_KINDS)}, got {name}")
+    return form
 
 
 def parse_query(kind: type[Query], fields: Fields) -> Query:
-    """The query of this kind in a table of a plan, in each cell where the table has keys."""
-    return group_query(kind.parse(fields), fields)
+    """The query of this kind in a table of a plan, in each cell where the table has `keys` or `by`."""
+    query, form = kind.parse(fields), _found_form(kind, fields)
+    return group_query(query, fields) if form is None else find_cells(query, form, fields)
 
 
 def parse_query_content(kind: type[Query], fields: Fields) -> Query:
     """The same in a table of a release file."""
-    return group_content(kind.parse_content(fields), fields)
+    query, form = kind.parse_content(fields), _found_form(kind, fields)
+    return group_content(query, fields) if form is None else find_cells(query, form, fields)
+
+
+def _found_form(kind: type[Query], fields: Fields) -> type[FoundQuery] | None:
+    return FOUND_FORMS.get(kind) if "by" in fields.columns() else None
 
 
 def cell_fields(kind: str) -> dict[str, tuple[QueryField, ...]]:
     """The ways to ask a kind of each cell, by the key of a plan that says so, and the fields that each way adds.
 
+    The persons over the bound are one number of all cells together: which cells are told is not asked, so no δ is.
+
     >>> {way: [field.name for field in fields] for way, fields in cell_fields("count").items()}
     {'keys': ['keys', 'other'], 'by': ['by', 'delta']}
     """
-    own_names = {field.name for field in QUERY_KINDS[kind].fields}
     ways: dict[str, tuple[QueryField, ...]] = {}
-    if QUERY_KINDS[kind].takes_keys:
+    if QUERY_KINDS[kind].takes_keys or kind == Over.kind:
         ways[KEYS_FIELD.name] = (KEYS_FIELD, OTHER_FIELD)
     if kind in FOUND_KINDS:
-        found_fields = (field for field in FOUND_KINDS[kind].fields if field.name not in own_names)
-        ways[BY_FIELD.name] = tuple({field.name: field for field in (BY_FIELD, DELTA_FIELD, *found_fields)}.values())
+        ways[BY_FIELD.name] = (BY_FIELD,) if kind == Over.kind else (BY_FIELD, DELTA_FIELD)
     return ways
 
 
@@ -99,8 +121,8 @@ def query_fields() -> dict[str, QueryField]:
 def kinds_with_field(name: str) -> tuple[str, ...]:
     """The kinds that have this field; with a way to ask them of cells behind a slash where only that way has it.
 
-    >>> kinds_with_field("by"), kinds_with_field("k"), "sum/keys" in kinds_with_field("keys")
-    (('count/by',), ('top',), True)
+    >>> kinds_with_field("domain"), kinds_with_field("k"), "sum/keys" in kinds_with_field("keys")
+    (('distinct', 'over'), ('top',), True)
     """
     own_kinds = {kind: any(field.name == name for field in asked_fields(kind)) for kind in QUERY_KINDS}
     return tuple(
@@ -119,7 +141,7 @@ def kinds_of_column(column_kind: ColumnKind) -> tuple[str, ...]:
     """The kinds of queries that a column of this kind can be used in.
 
     >>> kinds_of_column(ColumnKind.TEXT), kinds_of_column(ColumnKind.OTHER)
-    (('count', 'histogram', 'top', 'distinct'), ())
+    (('count', 'histogram', 'top', 'distinct', 'over'), ())
     """
     if column_kind is ColumnKind.OTHER:
         return ()
@@ -132,11 +154,13 @@ def kinds_of_column(column_kind: ColumnKind) -> tuple[str, ...]:
 def kind_schemas() -> dict[str, Any]:
     """The JSON schemas of the entries of queries in a release, by key; an entry of several kinds fits one of theirs."""
     alternatives: dict[str, list[Any]] = {}
-    for kind in (*QUERY_KINDS.values(), *FOUND_KINDS.values()):
-        entries = [*kind.schema().items(), *(grouping_schemas(kind).items() if kind.takes_keys else ())]
+    kinds: list[type[Query]] = [*QUERY_KINDS.values(), FoundCount]
+    for form in (form for kind in kinds for form in kind.forms()):
+        entries = [*form.schema().items(), *(grouping_schemas(form).items() if form.takes_keys else ())]
         for key, schema in entries:
             schemas = alternatives.setdefault(key, [])
             schemas += [] if schema in schemas else [schema]
+    alternatives["counts"] = [{"type": "array", "items": {"type": "integer"}}]
     return {key: schemas[0] if len(schemas) == 1 else {"anyOf": schemas} for key, schemas in alternatives.items()}
 
 
@@ -144,11 +168,11 @@ def documented_keys(kind: type[Query]) -> str:
     """The keys of a kind beside name, kind and epsilon, as docs/plan.md lists them.
 
     >>> documented_keys(Sum)
-    '`column`, `low`, `high`, `step` or `extra_loss`, `nulls`, `keys`, `other`, `where`'
+    '`column`, `low`, `high`, `step` or `extra_loss`, `nulls`, `keys`, `other`, `by`, `where`'
     """
     alternatives = {field.instead_of: f" or `{field.name}`" for field in kind.fields}
     keys = [f"`{field.name}`{alternatives.get(field.name, '')}" for field in kind.fields if field.instead_of is None]
-    groups = ["`keys`", "`other`"] if kind.takes_keys else []
+    groups = [f"`{field.name}`" for way in cell_fields(kind.kind).values() for field in way if field is not DELTA_FIELD]
     return ", ".join([*keys, *groups, "`where`"])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, lru_cache
+from itertools import chain
 from typing import Any
 
 from pydantic import BaseModel, Field
@@ -208,9 +209,13 @@ def _table_fields(
 
 
 def _combine_checks(plan: Plan, checks: list[PlanCheck]) -> PlanCheck:
-    """The checks of single queries as one check of the plan."""
-    planned_answers = tuple(check.planned_answers[0] for check in checks)
-    whole_plan = replace(plan, queries=tuple(check.spec for check in planned_answers))
+    """The checks of single queries as one check of the plan, which says what their prices are shares of."""
+    single_answers = chain.from_iterable(check.planned_answers for check in checks)
+    planned_answers = tuple(
+        replace(answer, spec=replace(answer.spec, share=query_spec.share, splits_delta=query_spec.splits_delta))
+        for answer, query_spec in zip(single_answers, plan.queries, strict=True)
+    )
+    whole_plan = replace(plan, queries=tuple(answer.spec for answer in planned_answers))
     return replace(checks[0], plan=whole_plan, planned_answers=planned_answers)
 
 
@@ -240,7 +245,7 @@ def _check_query_plan(
 
 
 def _query_preview(plan: Plan | None, check: PlanCheck | None) -> QueryPreview | None:
-    """The one query of a plan, and how it will be answered."""
+    """The first query of a plan, and how it will be answered; another counts the persons over its bound."""
     if plan is None or check is None:
         return None
     answer = check.planned_answers[0]
@@ -278,7 +283,7 @@ def _add_costs(
     if plan is None or plan_check is None:
         return plan_preview
     remarks = [
-        *plan_remarks(plan_check.planned_answers, plan_check.setting, {}),
+        *plan_remarks(plan_check.planned_answers, plan_check.setting, {}, total=plan_check.plan.price.epsilon),
         *lookup_remarks(plan.source),
         *part_remarks(plan_check.part_adds_up),
     ]

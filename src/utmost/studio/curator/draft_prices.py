@@ -13,10 +13,12 @@ from typing import Any
 
 from utmost.errors import InputError
 from utmost.exact import integer
-from utmost.publish import plans
-from utmost.publish.plans import QuerySpec
+from utmost.publish import plans, pricing
+from utmost.publish.pricing import PricedPair
+from utmost.queries import registry
 from utmost.queries.count import Count
 from utmost.queries.found_cells import BY_FIELD, DELTA_FIELD
+from utmost.queries.over import Over
 from utmost.studio.curator.forms import PlanDraft, QueryDraft, filled_in
 from utmost.studio.forms import Problem, errors_for_field, one_line
 
@@ -28,29 +30,41 @@ UNASKED_PLAN: Mapping[str, Any] = {"neighbours": "replace", "budget": "b", "sour
 
 @dataclass(frozen=True, slots=True)
 class DraftPrices:
-    """The prices of a draft's queries after the split; None, and why, where they are not known."""
+    """The prices of a draft's queries after the split; None, and why, where they are not known.
+
+    `has_shares` says that the shares of the plan's ε are known too: they are once every wanted error led to its ε.
+    """
 
     draft: PlanDraft
-    specs: tuple[QuerySpec, ...] | None
+    pairs: tuple[PricedPair, ...] | None
     problems: tuple[Problem, ...] = ()
+    has_shares: bool = False
 
     def is_known(self, k: int) -> bool:
         """Is it known what a query costs: it says so itself, or the split is known."""
         query = self.draft.queries[k]
-        return self.specs is not None or not (query.price == "share" or _splits_delta(query, self.draft))
+        if query.price == "share" and not self.has_shares:
+            return False
+        return self.pairs is not None or not _splits_delta(query, self.draft)
 
     def single_price(self, k: int) -> dict[str, Any]:
         """What a query costs, as a plan with this query alone says it; any price where it is not known."""
         query = self.draft.queries[k]
-        spec = None if self.specs is None else self.specs[k]
-        epsilon, delta = (Fraction(1), Fraction(1, 2)) if spec is None else (spec.epsilon, spec.delta)
-        price = {"epsilon": epsilon} if query.price == "share" else own_price(query)
+        pair = None if self.pairs is None else self.pairs[k]
+        epsilon = pair.price if pair is not None and self.has_shares else Fraction(1)
+        delta = Fraction(1, 2) if pair is None else pair.query.delta
+        price = {"epsilon": epsilon, **_own_over(query)} if query.price == "share" else own_price(query)
         return {**price, **({DELTA_FIELD.name: delta} if _splits_delta(query, self.draft) else own_delta(query))}
 
 
 def _splits_delta(query: QueryDraft, draft: PlanDraft) -> bool:
     """Does a query take a share of the plan's δ."""
-    return query.way == BY_FIELD.name and not own_delta(query) and bool(draft.delta.strip())
+    return _has_delta(query) and not own_delta(query) and bool(draft.delta.strip())
+
+
+def _has_delta(query: QueryDraft) -> bool:
+    """Is it asked in a way that costs δ."""
+    return DELTA_FIELD in registry.asked_fields(query.kind, query.way)
 
 
 def plan_price(draft: PlanDraft) -> dict[str, str]:
@@ -59,29 +73,43 @@ def plan_price(draft: PlanDraft) -> dict[str, str]:
 
 
 def own_price(query: QueryDraft) -> dict[str, Any]:
-    """What a query of a draft says of its ε, as a plan has it."""
+    """What a query of a draft says of its ε, as a plan has it; with the part for the persons over its bound."""
     if query.price != "error":
-        return filled_in({query.price: query.text(query.price)})
+        return filled_in({query.price: query.text(query.price)}) | _own_over(query)
     with errors_for_field("rows"):
         rows = {"rows": integer(query.rows.strip(), "rows")} if query.rows.strip() else {}
-    return {"error": query.error.strip(), **rows}
+    return {"error": query.error.strip(), **rows, **_own_over(query)}
+
+
+def _own_over(query: QueryDraft) -> dict[str, str]:
+    """The part of its price for the persons over its bound; none where these are what it asks for."""
+    return {} if query.kind == Over.kind else filled_in({"over": query.over})
 
 
 def own_delta(query: QueryDraft) -> dict[str, str]:
     """The δ that a query of a draft says, if it is asked of cells that are found."""
-    return filled_in({DELTA_FIELD.name: query.text(DELTA_FIELD.name)}) if query.way == BY_FIELD.name else {}
+    return filled_in({DELTA_FIELD.name: query.text(DELTA_FIELD.name)}) if _has_delta(query) else {}
 
 
-def split_prices(draft: PlanDraft) -> DraftPrices:
-    """The prices of the queries of a draft."""
+def split_prices(draft: PlanDraft, found: Mapping[int, Fraction]) -> DraftPrices:
+    """The prices of the queries of a draft; `found` has those that wanted errors lead to, by the query's place."""
     if any(query.price == "share" for query in draft.queries) and not draft.epsilon.strip():
         return DraftPrices(draft, None, (NO_PLAN_EPSILON,))
     try:
         queries = [_price_query(k, query, draft) for k, query in enumerate(draft.queries)]
         plan = plans.plan_from_mapping({**UNASKED_PLAN, **plan_price(draft), "query": queries})
+        specs, has_shares = plan.queries, all(k in found for k in wanted_places(draft))
+        if has_shares:
+            names = {str(k): epsilon for k, epsilon in found.items()}
+            specs = pricing.price_queries(specs, plan.price.epsilon, names)
     except InputError as error:
         return DraftPrices(draft, None, (_price_problem(error, draft),))
-    return DraftPrices(draft, plan.queries)
+    return DraftPrices(draft, tuple(pricing.pair_queries(specs)), has_shares=has_shares)
+
+
+def wanted_places(draft: PlanDraft) -> list[int]:
+    """Which queries of a draft want an error."""
+    return [k for k, query in enumerate(draft.queries) if query.price == "error"]
 
 
 def _price_query(k: int, query: QueryDraft, draft: PlanDraft) -> dict[str, Any]:

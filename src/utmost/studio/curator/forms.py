@@ -166,6 +166,9 @@ class QueryBase(_FormModel):
     share: ShortText = Field(default="1", description="Of the plan's ε, beside the shares of others")
     error: ShortText = Field(default="", description="Half width of the 95 % interval that is wanted", examples=["5"])
     rows: ShortText = Field(default="", description="About how many rows there are, where an error depends on it")
+    over: ShortText = Field(
+        default="", description="Part of its price for the number of persons over its bound", examples=["1/10"]
+    )
 
     @property
     def way(self) -> str:

@@ -22,6 +22,7 @@ from utmost.publish.tidy_table import tidy_table
 from utmost.queries import registry
 from utmost.queries.found_cells import BY_FIELD
 from utmost.queries.grouped import KEYS_FIELD
+from utmost.queries.over import Over
 from utmost.studio import data_folder
 from utmost.studio.curator import api, budgets, draft_preview, plan_builder, tables
 from utmost.studio.curator.api import FormPairs, PostedForm, SpendingDep, charging_name, offer_owner
@@ -174,6 +175,7 @@ def _query_form_data() -> dict[str, Any]:
         "query_fields": list(registry.query_fields().values()),
         "kinds_with_field": registry.kinds_with_field,
         "row_inputs": ROW_INPUTS,
+        "counted_kinds": [kind for kind in registry.QUERY_KINDS if kind != Over.kind],
         "cell_kinds": [kind for kind in ways if ways[kind]],
         "cell_ways": {way: WAY_LABELS.get(way, way) for way in kinds_by_way},
         "kinds_with_way": kinds_by_way.__getitem__,

@@ -6,8 +6,9 @@ The studio decides where a plan's charge goes and where its release is written: 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -16,14 +17,21 @@ from utmost.data.sources import source_columns
 from utmost.data.table import Table
 from utmost.errors import BudgetError, InputError
 from utmost.exact import integer
-from utmost.publish import plan_writer, plans
+from utmost.publish import execute, plan_writer, plans
 from utmost.publish.plans import DEFAULT_LEDGER, Plan
 from utmost.queries import registry
 from utmost.queries.found_cells import DELTA_FIELD
 from utmost.queries.query import QueryField
 from utmost.studio.curator import forms, tables
 from utmost.studio.curator.draft_columns import DraftTable, new_column_fields
-from utmost.studio.curator.draft_prices import DraftPrices, own_delta, own_price, plan_price, split_prices
+from utmost.studio.curator.draft_prices import (
+    DraftPrices,
+    own_delta,
+    own_price,
+    plan_price,
+    split_prices,
+    wanted_places,
+)
 from utmost.studio.curator.forms import KeyColumn, PlanDraft, QueryDraft, filled_in
 from utmost.studio.forms import Problem, errors_for_field, one_line
 from utmost.studio.settings import Settings
@@ -87,12 +95,12 @@ def errors_for_plan() -> Iterator[None]:
 def build_plan(draft: PlanDraft, draft_table: DraftTable, settings: Settings) -> BuiltPlan:
     """The plan that a draft means for its table, or what is wrong with it."""
     table, plan_fields = draft_table.schema, None
-    prices = split_prices(draft)
     problems = [*draft_table.problems, *_repeated_name_problems(draft)]
     try:
         plan_fields = _plan_without_queries(draft, draft_table, settings)
     except InputError as error:
         problems.append(problem_from_plan_error(error, PLAN_FIELDS))
+    prices = split_prices(draft, _found_epsilons(draft, plan_fields, table, settings))
     query_plans = [
         _single_query_plan(k, prices, plan_fields, table, settings, problems) for k in range(len(draft.queries))
     ]
@@ -103,6 +111,19 @@ def build_plan(draft: PlanDraft, draft_table: DraftTable, settings: Settings) ->
         return BuiltPlan(_whole_plan(draft, plan_fields, table, settings), tuple(query_plans), ())
     except InputError as error:
         return BuiltPlan(None, tuple(query_plans), (problem_from_plan_error(error, PLAN_FIELDS),))
+
+
+def _found_epsilons(
+    draft: PlanDraft, plan_fields: Mapping[str, Any] | None, table: Table, settings: Settings
+) -> dict[int, Fraction]:
+    """The ε that wanted errors lead to where the plan's is split; what is wrong with a query is said of it alone."""
+    found: dict[int, Fraction] = {}
+    for k in wanted_places(draft) if plan_fields is not None and draft.epsilon.strip() else ():
+        with suppress(InputError):
+            query_fields = {**_query_fields(draft.queries[k], table), **own_price(draft.queries[k])}
+            plan = plans.plan_from_mapping({**(plan_fields or {}), "query": [query_fields]}, settings.folder)
+            found[k] = execute.check_plan(plan, table).planned_answers[0].spec.epsilon
+    return found
 
 
 def _whole_plan(draft: PlanDraft, plan_fields: Mapping[str, Any], table: Table, settings: Settings) -> Plan:
@@ -139,7 +160,8 @@ def _single_query_plan(
         if plan_fields is None:
             return None
         plan = plans.plan_from_mapping({**plan_fields, "query": [query_fields]}, settings.folder)
-        plan.queries[0].query.check(table, plan.unit, plan.part)
+        for query_spec in plan.queries:
+            query_spec.query.check(table, plan.unit, plan.part)
     except InputError as error:
         problem = problem_from_plan_error(error, form_fields, f"queries.{k}.name")
         problems += [] if problem in problems else [problem]

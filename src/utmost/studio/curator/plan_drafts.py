@@ -11,7 +11,8 @@ from utmost.data.lookup import Lookup
 from utmost.data.sources import Source
 from utmost.errors import InputError
 from utmost.publish import plan_writer
-from utmost.publish.plans import Plan, QuerySpec
+from utmost.publish.plans import Plan
+from utmost.publish.pricing import PricedPair, pair_queries
 from utmost.queries import registry
 from utmost.queries.query import QueryField
 from utmost.studio.curator.forms import (
@@ -38,8 +39,9 @@ def blank_draft(view: SourceView, budget: str = "") -> PlanDraft:
 
 def draft_from_plan(plan: Plan, view: SourceView) -> PlanDraft:
     """The form filled in with a plan. Columns of a CSV file that it does not declare are as they were found."""
-    if len(plan.queries) > MAX_QUERIES:
-        raise InputError(f"plan must have at most {MAX_QUERIES} queries for the form, got {len(plan.queries)}", "plan")
+    number = len(pair_queries(plan.queries))
+    if number > MAX_QUERIES:
+        raise InputError(f"plan must have at most {MAX_QUERIES} queries for the form, got {number}", "plan")
     try:
         return _draft_from_plan(plan, view)
     except ValidationError as error:
@@ -69,7 +71,7 @@ def _draft_from_plan(plan: Plan, view: SourceView) -> PlanDraft:
         budget=plan.budget.strip(),
         epsilon="" if price.epsilon is None else _number_text(price.epsilon),
         delta="" if price.delta is None else _number_text(price.delta),
-        queries=[_query_draft(query_spec) for query_spec in plan.queries],
+        queries=[_query_draft(pair) for pair in pair_queries(plan.queries)],
     )
 
 
@@ -95,8 +97,8 @@ def _lookup_draft(lookup: Lookup) -> LookupDraft:
     )
 
 
-def _query_draft(query_spec: QuerySpec) -> QueryDraft:
-    query, fields = query_spec.query, registry.query_fields()
+def _query_draft(pair: PricedPair) -> QueryDraft:
+    query_spec, query, fields = pair.query, pair.query.query, registry.query_fields()
     entries = query.plan_entries() | ({"delta": None} if query_spec.splits_delta else {})
     unknown = [name for name in entries if name not in fields]
     if unknown:
@@ -106,18 +108,19 @@ def _query_draft(query_spec: QuerySpec) -> QueryDraft:
     texts = {name: text for name, text in blank.items() if fields[name].input not in ("keys", "columns", "truth")}
     ways = [way for way in registry.cell_fields(query.kind) if way in entries]
     first = {"name": query_spec.name, "kind": query.kind, "cells": ways[0] if ways else "", "where": query.where or ""}
-    return QueryDraft(**{**texts, **values, **first, **_price_fields(query_spec)})
+    return QueryDraft(**{**texts, **values, **first, **_price_fields(pair)})
 
 
-def _price_fields(query_spec: QuerySpec) -> dict[str, str]:
-    """What a query says of its price: an ε, a share of the plan's, or the error that is wanted."""
-    wanted, share = query_spec.wanted, query_spec.share
+def _price_fields(pair: PricedPair) -> dict[str, str]:
+    """What a query says of its price: an ε, a share of the plan's, or the error that is wanted; and the part `over`."""
+    wanted, share = pair.query.wanted, pair.query.share
+    over = {} if pair.over is None else {"over": _number_text(pair.part)}
     if wanted is not None:
         rows = "" if wanted.rows is None else str(wanted.rows)
-        return {"price": "error", "epsilon": "", "error": _number_text(wanted.error), "rows": rows}
+        return {"price": "error", "epsilon": "", "error": _number_text(wanted.error), "rows": rows, **over}
     if share is not None:
-        return {"price": "share", "epsilon": "", "share": _number_text(share)}
-    return {"price": "epsilon", "epsilon": _number_text(query_spec.epsilon)}
+        return {"price": "share", "epsilon": "", "share": _number_text(share), **over}
+    return {"price": "epsilon", "epsilon": _number_text(pair.price), **over}
 
 
 def _draft_value(field: QueryField, value: Any) -> Any:
