@@ -20,6 +20,22 @@ PEOPLE = "person,age,city\n" + "".join(
     f"{k % 90},{20 + k % 50},{('oslo', 'bergen', 'rare')[k % 31 // 15]}\n" for k in range(600)
 )
 CITIES = "name,county,founded\noslo,east,1048\nbergen,west,1070\n"
+GRID = 'column = "age"\nlow = 0\nhigh = 100\nstep = 1\nnulls = "drop"\n'
+LISTED = 'keys = { city = ["oslo"] }\n'
+ASKED = {  # of cells that are listed or found, and of persons over their bound
+    "sum": f'kind = "sum"\n{GRID}by = ["city"]\n',
+    "mean": f'kind = "mean"\n{GRID}by = ["city"]\n',
+    "variance": f'kind = "variance"\n{GRID}by = ["city"]\n',
+    "quantile": f'kind = "quantile"\n{GRID}probability = 0.5\nby = ["city"]\n',
+    "quartiles": f'kind = "quantile"\n{GRID}probabilities = [0.25, 0.75]\nby = ["city"]\n',
+    "listed quartiles": f'kind = "quantile"\n{GRID}probabilities = [0.25, 0.75]\n{LISTED}other = true\n',
+    "min": f'kind = "min"\n{GRID}by = ["city"]\n',
+    "max": f'kind = "max"\n{GRID}{LISTED}',
+    "distinct": 'kind = "distinct"\ncolumn = "age"\nby = ["city"]\n',
+    "over": 'kind = "over"\nby = ["city"]\n',
+    "over listed": 'kind = "over"\ncolumn = "age"\ndomain = [20, 21]\nkeys = { city = ["oslo"] }\nother = true\n',
+    "over beside": 'kind = "count"\nby = ["city"]\nover = true\n',
+}
 
 
 def write_files(settings: Any) -> None:
@@ -233,3 +249,27 @@ epsilon = 0.5
     confirm, _ = spend(studio, press_button(studio, "review", page))
     offered = HtmlForm(confirm.text, SPEND).fields["plan"].replace("\r\n", "\n")
     assert plans.parse_plan(offered, settings.folder) == plans.parse_plan(text, settings.folder)
+
+
+@pytest.mark.slow
+def test_every_kind_over_cells_goes_through_the_form_unchanged_and_is_shown(studio, settings):
+    write_files(settings)
+    open_budget(settings, epsilon="100", delta="1e-4", neighbours="add-remove", unit="person")
+    head = """neighbours = "add-remove"
+budget = "survey"
+epsilon = 60
+delta = 1e-5
+source = { location = "people.csv", columns = { person = "integer", age = "integer", city = "text" } }
+unit = { column = "person", rows = 3 }
+"""
+    text = head + "".join(f'[[query]]\nname = "{name}"\n{asked}' for name, asked in ASKED.items())
+    (settings.folder / "mine.toml").write_text(text)
+    page = studio.get(PLAN, params={"file": "mine.toml"})
+    confirm, address = spend(studio, press_button(studio, "review", page))
+    offered = HtmlForm(confirm.text, SPEND).fields["plan"].replace("\r\n", "\n")
+    assert plans.parse_plan(offered, settings.folder) == plans.parse_plan(text, settings.folder)
+    assert studio.get(address).status_code == 200
+    for name in (*ASKED, "over beside: over the bound"):
+        file = address.rpartition("/")[2]
+        reading = studio.get(f"/consumer/releases/{file}", params={"query": name, "at_most": "1000"})
+        assert reading.status_code == 200, reading.text
