@@ -141,5 +141,5 @@ def test_new_columns_of_a_csv_file_are_inspected_with_those_they_are_made_of(utm
     assert "column decade: integer, 2 values missing" in result.out
     assert "column age: 2 values do not fit its kind" in result.out
     assert "query decades: 2 of them in a listed cell; 3 listed cells without a row" in result.out
-    document = utmost("inspect", "plan.toml", "--json").json
+    document = utmost("inspect", "plan.toml", "--json").document
     assert (document["queries"][2]["in_cells"], document["queries"][2]["empty_cells"]) == (2, 3)

@@ -1,6 +1,7 @@
 """A schema is checked like its table, and answers nothing."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -9,10 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from utmost.data.derive import parse_derivations
 from utmost.data.engines.schema import ColumnKind
 from utmost.data.grid import Grid, GridColumn
+from utmost.data.lookup import Lookup, read_lookup
 from utmost.data.selection import PrivacyUnit, Selection
-from utmost.data.sources import Source, TableSchema, declared_types, list_tables, open_table
+from utmost.data.sources import Source, TableSchema, declared_types, list_tables, open_table, source_columns
 from utmost.data.table import Table
 from utmost.errors import InputError, UtmostError
 from utmost.queries import Count, Histogram, Mean, Query
@@ -106,3 +109,34 @@ def test_the_tables_of_a_file_are_those_that_can_be_opened(tmp_path: Path) -> No
         with open_table(Source("a.duckdb", name), tmp_path) as table:
             assert len(table.kinds) == 1
     assert list_tables(Source("bundled:anes96"), tmp_path) == []
+
+
+NEW_COLUMNS = {"decade": "bin(year(born), 10)", "rich": "pay > 100 and tax is not null", "when": "hour(seen)"}
+PUBLIC_TABLE = "name,tax,since\nOslo,0.5,1048-01-01\n"
+
+
+def write_lookup(folder: Path) -> Lookup:
+    """A public table by city."""
+    (folder / "cities.csv").write_text(PUBLIC_TABLE)
+    return Lookup("cities.csv", {"city": "name"}, {"tax": "tax", "since": "founded"})
+
+
+def test_new_columns_of_a_schema_have_the_types_of_those_of_the_table(tmp_path: Path) -> None:
+    lookup = write_lookup(tmp_path)
+    source = replace(write_csv(tmp_path), derive=NEW_COLUMNS, lookups=(lookup,))
+    public_types = read_lookup(lookup, tmp_path).without_rows()
+    derivations = parse_derivations(NEW_COLUMNS)
+    schema = TableSchema(declared_types(KINDS), lambda unit: 7, frozenset(), derivations, [(lookup, public_types)])
+    with open_table(source, tmp_path) as table:
+        assert dict(schema.types.items()) == dict(table.types.items())
+        for where in ("decade > 1990 and rich", "founded > seen", "nobody = 1", "rich > 1"):
+            assert _error_message(schema, Count(where), PrivacyUnit()) == _error_message(
+                table, Count(where), PrivacyUnit()
+            )
+    with pytest.raises(InputError, match="which the plan makes"):
+        schema.units(PrivacyUnit("decade", rows=1))
+
+
+def test_the_columns_of_a_source_are_those_that_used_and_new_ones_are_made_of(tmp_path: Path) -> None:
+    source = replace(write_csv(tmp_path), derive=NEW_COLUMNS, lookups=(write_lookup(tmp_path),))
+    assert source_columns(source, {"person", "decade"}) == {"person", "born", "pay", "seen", "city"}

@@ -113,3 +113,48 @@ def test_the_output_is_left_to_whoever_runs_the_plan() -> None:
     )
     assert "out.json" not in write_plan(plan)
     assert parse_plan(write_plan(plan), FOLDER) == replace(plan, output=None)
+
+
+PRICED_PLAN = """
+neighbours = "add-remove"
+budget = "b"
+epsilon = 1
+delta = 3e-6
+source = { location = "flights.parquet" }
+query = [
+    { name = "all", kind = "count", share = 2 },
+    { name = "late", kind = "count", where = "delay > 15" },
+    { name = "own", kind = "count", where = "delay > 60", epsilon = "1/3" },
+    { name = "places", kind = "count", by = ["dest"] },
+    { name = "origins", kind = "count", by = ["origin"], delta = 1e-6 },
+]
+"""
+
+
+def test_the_price_of_a_whole_plan_is_written_as_it_was_said() -> None:
+    plan = parse_plan(PRICED_PLAN, FOLDER)
+    assert [query_spec.epsilon * 15 for query_spec in plan.queries] == [4, 2, 5, 2, 2]
+    assert [query_spec.delta * 10**6 for query_spec in plan.queries] == [0, 0, 0, 2, 1]
+    text = write_plan(plan)
+    assert text.count("epsilon = ") == 2
+    assert text.count("share = 2\n") == text.count("share") == 1
+    assert text.count("delta = ") == 2
+    assert parse_plan(text, FOLDER) == plan
+
+
+def test_derived_columns_lookups_and_cells_are_written_as_they_were_said() -> None:
+    plan = parse_plan(
+        """
+        neighbours = "add-remove"
+        budget = "b"
+        source = { location = "flights.csv", columns = { dest = { kind = "text", missing = ["NA", ""] } } }
+        derive = { late = "delay > 15" }
+        lookup = [{ location = "a.csv", on = { dest = "faa" }, take = { tz = "zone" }, columns = { tz = "integer" } }]
+        query = [
+            { name = "a", kind = "count", keys = { zone = [-5, -6] }, other = true, error = 5 },
+            { name = "b", kind = "distinct", column = "dest", domain = ["A", "B"], epsilon = 1 },
+        ]
+        """,
+        FOLDER,
+    )
+    assert parse_plan(write_plan(plan), FOLDER) == plan

@@ -62,11 +62,13 @@ def test_one_of_several_quantiles_in_a_cell_is_read_on_a_page(cell_studio: Any) 
     form = {"query": "quartiles", "cell": "s,3/4"}
     answer = cell_studio.get("/api/consumer/releases/cells.release.json/reading", params=form)
     assert [reading["cell"] for reading in answer.json()["readings"]] == ["s,3/4"]
-    assert "6 cells" in cell_studio.get("/curator/releases/cells.release.json").text
+    assert "6 values" in cell_studio.get("/curator/releases/cells.release.json").text
 
 
-def test_a_release_in_cells_has_a_picture_of_its_lattice_numbers(cell_studio: Any) -> None:
+def test_a_release_in_cells_has_a_picture_where_its_numbers_have_intervals(cell_studio: Any) -> None:
     views = release_view(cell_studio.settings, "cells.release.json", None).answers
     for view in views:
         assert [cell.keys for cell in view.cells] == NAMES.get(view.name, ["n", "s", "other"])
-    assert [view.kind for view in views if view.picture is not None] == ["count", "sum", "distinct"]
+    with_intervals = [view.kind for view in views if all(cell.low is not None for cell in view.cells)]
+    assert [view.kind for view in views if view.picture is not None] == with_intervals
+    assert with_intervals == ["count", "sum", "mean", "distinct"]

@@ -263,7 +263,7 @@ def test_no_value_of_the_table_is_in_any_response_or_log(studio, settings, caplo
         responses += [studio.get(path, params={"location": location}) for path in ("/curator/source", PLAN)]
         responses.append(studio.get("/api/curator/source", params={"location": location}))
         assert responses[-1].status_code == 422
-    monkeypatch.setattr("utmost.data.table.Table.count", _fail_with_values)
+    monkeypatch.setattr("utmost.data.table.Table.row_sums", _fail_with_values)
     plan = SURVEY.replace("bundled:anes96", "visits.csv").replace("replace", "add-remove").partition("[[query]]")[0]
     plan = plan.replace('.csv"', '.csv"\ncolumns = { age = "integer" }')
     plan += '[[query]]\nname = "old"\nkind = "count"\nwhere = "age > 65"\nepsilon = 1\n'
@@ -319,7 +319,7 @@ def test_a_long_release_is_waited_for_on_a_page_that_looks_again(studio, setting
     monkeypatch.setattr(
         spending.SpendingService,
         "_charge_and_release",
-        lambda self, offer: (may_release.wait(10), release(self, offer))[1],
+        lambda *arguments: (may_release.wait(10), release(*arguments))[1],
     )
     answer = studio.post(SPEND, data=offer)
     assert answer.headers["location"] == f"/curator/confirm/{offer['key']}"

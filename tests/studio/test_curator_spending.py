@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 
 from curator_helpers import SURVEY, count_charges, make_offer, open_budget
 from utmost import ledger
+from utmost.cli import main
+from utmost.ledger.ledger import user_name
 from utmost.publish import execute, plans, release_file
 from utmost.studio.curator import spending
 
@@ -209,6 +211,30 @@ def _csrf(team) -> str:
     from curator_helpers import HtmlForm
 
     return HtmlForm(team.get("/login").text, "/login").fields["csrf"]
+
+
+def test_a_charge_of_a_team_has_the_name_of_the_token_by_browser_and_by_program(team, settings, monkeypatch, capsys):
+    """The ledger, the studio's history and the command line say who charged, not who runs the server."""
+    team.client.post("/login", data={"token": team.tokens["ann"], "then": "/", "csrf": _csrf(team)})
+    assert team.post("/curator/spend", data=make_offer(team)).status_code == 303
+    team.client.cookies.clear()
+    ann = {"Authorization": f"Bearer {team.tokens['ann']}"}
+    offer = team.client.post("/api/curator/offers", json={"plan": SURVEY}, headers=ann).json()
+    confirmation = {name: offer[name] for name in ("key", "plan", "cost", "takes")}
+    assert team.client.post(SPEND, json=confirmation, headers=ann).json()["state"] == "done"
+    history = team.client.get("/api/curator/budget?name=survey", headers=ann).json()
+    assert [charge["charged_by"] for charge in history["charges"]] == ["ann", "ann"]
+    assert "<td>ann</td>" in team.client.get("/curator/budget?name=survey", headers=ann).text
+    monkeypatch.chdir(settings.folder)
+    with pytest.raises(SystemExit):
+        main(["budget", "history", "survey", "--json"])
+    assert [charge["charged_by"] for charge in json.loads(capsys.readouterr().out)["charges"]] == ["ann", "ann"]
+
+
+def test_a_charge_of_a_studio_of_one_has_the_name_of_the_systems_user(studio):
+    studio.post(SPEND, json=make_offer(studio))
+    (charge,) = studio.get("/api/curator/budget?name=survey").json()["charges"]
+    assert charge["charged_by"] == user_name()
 
 
 def test_a_consumer_reaches_no_source_plan_budget_or_offer(team):

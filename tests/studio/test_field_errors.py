@@ -34,7 +34,13 @@ BAD_QUERIES: dict[str, dict[str, str]] = {
     "probability": {**SUM, "kind": "quantile", "probability": "2"},
     "domain": {"kind": "distinct", "column": "age", "domain": "old"},
     "keys": {"kind": "histogram", "keys.0.column": "clinic", "keys.0.values": ""},
+    "by": {"cells": "by", "by.0": "pay", "delta": "1e-6"},
+    "delta": {"cells": "by", "by.0": "clinic", "delta": "2"},
     "epsilon": {"epsilon": "0"},
+    "share": {"price": "share", "share": "0"},
+    "error": {"price": "error", "error": "-1"},
+    "rows": {"price": "error", "error": "5", "rows": "0"},
+    "over": {"over": "2"},
 }
 BAD_PLANS = {
     "table": {"table": "nobody"},
@@ -44,9 +50,44 @@ BAD_PLANS = {
     "part_column": {"part_column": "nobody", "part_equals": "1"},
     "part_equals": {"part_column": "age", "part_equals": "old"},
     "budget": {"budget": "nobody"},
+    "epsilon": {"epsilon": "0"},
+    "delta": {"delta": "2"},
+}
+BAD_NEW_COLUMNS = {
+    "derived.0.name": {"derived.0.name": "Age", "derived.0.expression": "age + 1"},
+    "derived.1.name": {
+        "derived.0.name": "a",
+        "derived.0.expression": "1",
+        "derived.1.name": "A",
+        "derived.1.expression": "2",
+    },
+    "derived.0.expression": {"derived.0.name": "old", "derived.0.expression": "age >"},
+    "derived.1.expression": {
+        "derived.0.name": "old",
+        "derived.0.expression": "age > 65",
+        "derived.1.name": "older",
+        "derived.1.expression": "old + 1",
+    },
+    "lookups.0.location": {"lookups.0.location": "nothing.csv", "lookups.0.on.0.column": "age"},
+    "lookups.0.on": {
+        "lookups.0.location": "ages.csv",
+        "lookups.0.on.0.column": "clinic",
+        "lookups.0.on.0.equals": "age",
+        "lookups.0.take.0.column": "word",
+    },
+    "lookups.0.take": {
+        "lookups.0.location": "ages.csv",
+        "lookups.0.on.0.column": "age",
+        "lookups.0.on.0.equals": "age",
+        "lookups.0.take.0.column": "word",
+        "lookups.0.take.0.name": "clinic",
+    },
 }
 CHOICES = {
     "kind",
+    "cells",
+    "other",
+    "price",
     "neighbours",
     "protects",
     "keeps",
@@ -56,6 +97,7 @@ CHOICES = {
 }  # a browser sends listed values
 FREE_TEXTS = {"title", "fingerprint"}  # any text will do
 LINKED = {"location", "queries"}  # the table is chosen by a link; a query has fields of its own
+NEW_COLUMNS = {"derived", "lookups"}  # so has a new column
 BESIDE_PRIOR = {"weights", "kept"}  # both are other ways to give the prior
 BAD_BUDGETS = {"name": " ", "epsilon": "0", "delta": "2", "unit": "a\0b"}
 BAD_QUESTIONS = {"space": "ring:6", "alpha": "2", "epsilon": "-1", "prior": "1,2", "loss": "power:x"}
@@ -102,16 +144,22 @@ def test_the_blank_forms_show_no_error(studio):
 @pytest.mark.parametrize("field", [name for name in QueryDraft.model_fields if name not in CHOICES])
 def test_every_field_of_a_query_shows_its_error(studio, field):
     changes = {f"queries.0.{name}": text for name, text in BAD_QUERIES[field].items()}
-    errors = shown_errors(plan_page(studio, changes))
+    errors = shown_errors(plan_page(studio, {**changes, "epsilon": "1" if field == "share" else ""}))
     assert list(errors) == [f"queries.0.{field}"]
     assert not errors[f"queries.0.{field}"].startswith('query "')
 
 
 @pytest.mark.parametrize(
-    "field", [name for name in PlanDraft.model_fields if name not in CHOICES | FREE_TEXTS | LINKED]
+    "field", [name for name in PlanDraft.model_fields if name not in CHOICES | FREE_TEXTS | LINKED | NEW_COLUMNS]
 )
 def test_every_field_of_a_plan_shows_its_error(studio, field):
     assert field in shown_errors(plan_page(studio, BAD_PLANS[field]))
+
+
+@pytest.mark.parametrize("field", BAD_NEW_COLUMNS)
+def test_every_field_of_a_new_column_shows_its_error(studio, field):
+    (studio.settings.folder / "ages.csv").write_text("age,word\n70,old\n34,young\n")
+    assert list(shown_errors(plan_page(studio, BAD_NEW_COLUMNS[field]))) == [field]
 
 
 @pytest.mark.parametrize("field", [name for name in NewBudget.model_fields if name not in CHOICES])

@@ -33,6 +33,7 @@ from utmost.errors import InputError
 from utmost.exact.files import check_no_named_pipe, is_part_of
 
 MAX_LOOKUP_ROWS = 10**6
+LOOKUP_SUFFIXES = (".csv", ".parquet")
 KEY_KINDS = (ColumnKind.INTEGER, ColumnKind.TEXT, ColumnKind.TRUTH, ColumnKind.DATE)
 PRIVATE_CHARACTERS = range(0xE000, 0xF8FF)  # of Unicode, that no text should have
 COLUMN_TYPES = {
@@ -93,6 +94,10 @@ class PublicRows:
     rows: Sequence[Row]
     types: Sequence[Any]
 
+    def without_rows(self) -> PublicRows:
+        """The types alone: a table that is joined with them gets columns of the same kinds."""
+        return PublicRows((), self.types)
+
 
 def check_public(lookup: Lookup, folder: Path, private: Path) -> None:
     """Refuse a lookup in the private table itself: what one row has would depend on other rows."""
@@ -106,7 +111,7 @@ def read_lookup(lookup: Lookup, folder: Path) -> PublicRows:
     path = _file_path(lookup, folder)
     kind = CSV if path.suffix.lower() == ".csv" else PARQUET
     location = Location(kind, lookup.location, path, None, lookup.columns, lookup.missing)
-    with _name_lookup_in_errors(lookup), DUCKDB.open(location) as opened:
+    with name_lookup_in_errors(lookup), DUCKDB.open(location) as opened:
         names = [*lookup.on.values(), *lookup.take]
         for index, name in enumerate(names):
             if name not in opened.rows.columns:
@@ -121,7 +126,7 @@ def read_lookup(lookup: Lookup, folder: Path) -> PublicRows:
 
 def join_lookup(table: Any, lookup: Lookup, public_rows: PublicRows, engine: Engine) -> Any:
     """The table with the columns that are taken. Looks at no row of it."""
-    with _name_lookup_in_errors(lookup):
+    with name_lookup_in_errors(lookup):
         for name in lookup.take.values():
             check_new_name(name, table.columns, "take")
         public_table = _public_table(public_rows)
@@ -139,7 +144,7 @@ def join_lookup(table: Any, lookup: Lookup, public_rows: PublicRows, engine: Eng
 def _file_path(lookup: Lookup, folder: Path) -> Path:
     path = (folder / lookup.location).resolve()
     check_no_named_pipe(path, "location")
-    if path.suffix.lower() not in (".csv", ".parquet") or not path.is_file():
+    if path.suffix.lower() not in LOOKUP_SUFFIXES or not path.is_file():
         problem = "location must be a CSV or Parquet file that exists"
         raise InputError(problem, "location", "paths are relative to the plan's folder", context=lookup.label)
     if lookup.columns and path.suffix.lower() != ".csv":
@@ -217,7 +222,8 @@ def _cell_text(value: Any) -> str | None:
 
 
 @contextmanager
-def _name_lookup_in_errors(lookup: Lookup) -> Iterator[None]:
+def name_lookup_in_errors(lookup: Lookup) -> Iterator[None]:
+    """Say in errors which public table they are about."""
     try:
         yield
     except InputError as problem:

@@ -115,11 +115,10 @@ def open_table(source: Source, folder: Path, used: Set[str] | None = None) -> It
     engine = source.reader
     _check_options(source)
     derivations = derive.parse_derivations(source.derive)
-    for lookup in source.lookups if source.kind.is_file else ():
-        check_public(lookup, folder, folder / source.location)
+    check_lookups(source, folder)
     public_tables = [read_lookup(lookup, folder) for lookup in source.lookups]
     with (
-        _locate(source, folder, _source_columns(source, derivations, used)) as location,
+        _locate(source, folder, None if used is None else source_columns(source, used)) as location,
         engine.open(location) as opened,
     ):
         if source.kind.has_types:
@@ -129,6 +128,12 @@ def open_table(source: Source, folder: Path, used: Set[str] | None = None) -> It
         )
         table = Table(opened.connection, rows, None, opened.guessed_columns, opened.texts, opened.database)
         yield table.with_bases(bases)
+
+
+def check_lookups(source: Source, folder: Path) -> None:
+    """Refuse a lookup in the table itself."""
+    for lookup in source.lookups if source.kind.is_file else ():
+        check_public(lookup, folder, folder / source.location)
 
 
 def _add_columns(
@@ -156,10 +161,9 @@ def _new_names(source: Source) -> frozenset[str]:
     return frozenset(source.derive) | {name for lookup in source.lookups for name in lookup.take.values()}
 
 
-def _source_columns(source: Source, derivations: Mapping[str, Predicate], used: Set[str] | None) -> Set[str] | None:
-    """The columns of the source that the used ones and all new ones are made of; None stands for all."""
-    if used is None:
-        return None
+def source_columns(source: Source, used: Set[str]) -> Set[str]:
+    """The columns of the source itself that the used ones and all new ones are made of."""
+    derivations = derive.parse_derivations(source.derive)
     keys = {column for lookup in source.lookups for column in lookup.on}
     needed = set(used) | keys | {name for expression in derivations.values() for name in expression.columns}
     return needed - _new_names(source)
@@ -244,6 +248,7 @@ def _check_path(path: Path, source: Source) -> None:
         )
 
 
+NO_DERIVATIONS: Mapping[str, Predicate] = MappingProxyType({})
 DTYPES = {kind: dtype for kind, (_, dtype) in KIND_PATTERNS.items()}
 DTYPES |= {
     ColumnKind.TEXT: "string",
@@ -253,14 +258,24 @@ DTYPES |= {
 
 
 class TableSchema(Table):
-    """The columns of a table; `count_units` returns how many units there are, and is called only under replace."""
+    """The columns of a table; `count_units` returns how many units there are, and is called only under replace.
+
+    The columns of `derivations` (`derive.parse_derivations`) and `lookups` are added as `open_table` adds them.
+    """
 
     def __init__(
-        self, types: Any, count_units: Callable[[PrivacyUnit], int], guessed_columns: frozenset[str] = frozenset()
+        self,
+        types: Any,
+        count_units: Callable[[PrivacyUnit], int],
+        guessed_columns: frozenset[str] = frozenset(),
+        derivations: Mapping[str, Predicate] = NO_DERIVATIONS,
+        lookups: Sequence[tuple[Lookup, PublicRows]] = (),
     ) -> None:
         connection = unconnected()
-        super().__init__(connection, connection.table(dict(types.items()), "sketch"), guessed_columns=guessed_columns)
-        self._count_units = count_units
+        rows = connection.table(dict(types.items()), "sketch")
+        rows, bases = _add_columns(rows, derivations, lookups, connection.engine)
+        super().__init__(connection, rows, guessed_columns=guessed_columns)
+        self._count_units, self._bases = count_units, bases
 
     def units(self, unit: PrivacyUnit) -> int:
         """How many rows or persons the table has."""

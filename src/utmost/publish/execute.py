@@ -38,7 +38,7 @@ from utmost.registry import similar_name
 
 if TYPE_CHECKING:
     from utmost.data.table import Table
-    from utmost.ledger import Ledger, ReleaseCost
+    from utmost.ledger import BudgetState, Ledger, ReleaseCost
 
 Progress = Callable[[str, int, int], None]  # what is done, how many queries are through, of how many
 MAX_SOURCE_CHARS = 200  # of the name of a source or a table in the ledger
@@ -128,7 +128,8 @@ class Preview:
     takes from the budget, left − after, can be less where parts or privacy-loss distributions compose. `guesses` are
     columns of a CSV file whose kinds must be declared before anything is released. `part_adds_up` says why the plan's
     part does not compose in parallel with other parts, where it does not. `refusal` is what a release would raise for a
-    budget that is short, and `open_command` opens a budget that is not open.
+    budget that is short, and `open_command` opens a budget that is not open. `delta_left` and `delta_after` are the
+    same for δ, where the budget is open.
     """
 
     plan: Plan
@@ -144,6 +145,8 @@ class Preview:
     part_adds_up: str | None = None
     refusal: BudgetError | None = None
     open_command: str | None = None
+    delta_left: Fraction | None = None
+    delta_after: Fraction | None = None
 
     @property
     def missing(self) -> Amount:
@@ -371,15 +374,22 @@ def _budget_outlook(budget_ledger: Ledger, plan_check: PlanCheck, dry_run: bool)
         return _unopened_outlook(budget_ledger, plan_check, dry_run)
     if budget_ledger.find_release(release_cost) is not None:
         now = budget_ledger.state(release_cost.budget)
-        return {"spent": now.spent, "left": now.left, "after": now.left, "free": True}
+        return {**_state_amounts(now, now), "free": True}
     try:
         now, after = budget_ledger.states_around(release_cost)
     except BudgetError as refusal:
         if not dry_run:
             raise
         now = budget_ledger.state(release_cost.budget)
-        return {"spent": now.spent, "left": now.left, "after": None, "free": False, "refusal": refusal}
-    return {"spent": now.spent, "left": now.left, "after": after.left, "free": False}
+        return {**_state_amounts(now, None), "free": False, "refusal": refusal}
+    return {**_state_amounts(now, after), "free": False}
+
+
+def _state_amounts(now: BudgetState, after: BudgetState | None) -> dict[str, Amount]:
+    """What a budget has spent and left now, and what is left after a release; None where it cannot be made."""
+    left_after = (None, None) if after is None else (after.left, after.delta_left)
+    amounts = (now.spent, now.left, now.delta_left, *left_after)
+    return dict(zip(("spent", "left", "delta_left", "after", "delta_after"), amounts, strict=True))
 
 
 def _unopened_outlook(budget_ledger: Ledger, plan_check: PlanCheck, dry_run: bool) -> dict[str, Any]:

@@ -56,7 +56,7 @@ def write_plan(plan: Plan) -> str:
         _toml_table("", {**names, **price}),
         _toml_table("[source]", {**location, "columns": source_columns(source), "fingerprint": plan.fingerprint}),
         _toml_table("[derive]", {_toml_key(name): text for name, text in source.derive.items()}),
-        *(_toml_table("[[lookup]]", _lookup_entries(lookup)) for lookup in source.lookups),
+        *(_toml_table("[[lookup]]", lookup_entries(lookup)) for lookup in source.lookups),
         _toml_table("[unit]", {"column": unit.column, "rows": unit.rows, "groups": unit.groups}),
         _toml_table("[part]", {} if part is None else {"column": part.column, "equals": part.equals}),
         *(_toml_table("[[query]]", _query_entries(pair)) for pair in pair_queries(plan.queries)),
@@ -64,9 +64,11 @@ def write_plan(plan: Plan) -> str:
     return "\n".join(section for section in sections if section)
 
 
-def _lookup_entries(lookup: Lookup) -> dict[str, Any]:
+def lookup_entries(lookup: Lookup) -> dict[str, Any]:
+    """A lookup as a plan has it."""
     entries = {"location": lookup.location, "on": dict(lookup.on), "take": dict(lookup.take)}
-    return {**entries, "columns": source_columns(lookup)}
+    columns = source_columns(lookup)
+    return entries if columns is None else {**entries, "columns": columns}
 
 
 def source_columns(source: Source | Lookup) -> dict[str, Any] | None:

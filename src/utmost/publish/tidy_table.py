@@ -140,11 +140,11 @@ class ValueInterval:
 
 def tidy_table(release: Release) -> TidyTable:
     """The numbers of a release, in its order; key columns in the order in which they first appear."""
-    key_columns = dict.fromkeys(column for answer in release for column in _key_columns(answer))
-    return TidyTable(tuple(key_columns), tuple(row for answer in release for row in _answer_rows(answer)))
+    columns = dict.fromkeys(column for answer in release for column in key_columns(answer))
+    return TidyTable(tuple(columns), tuple(row for answer in release for row in answer_rows(answer)))
 
 
-def _key_columns(answer: Answer) -> tuple[str, ...]:
+def key_columns(answer: Answer) -> tuple[str, ...]:
     """The columns of the keys of each number; none where the answer is one number."""
     if not isinstance(answer.value, tuple):
         return ()
@@ -159,11 +159,12 @@ def _cells(answer: Answer) -> tuple[tuple[Key, ...], ...]:
     return answer.query.value_cells(answer.drawn) or tuple((k,) for k in range(1, len(values) + 1))
 
 
-def _answer_rows(answer: Answer) -> Iterable[TidyRow]:
+def answer_rows(answer: Answer) -> Iterable[TidyRow]:
+    """The numbers of one answer, in the order of its cells."""
     if not isinstance(answer.value, tuple):
         yield _row(answer, {}, Fraction(answer.value), answer.details)
         return
-    columns = _key_columns(answer)
+    columns = key_columns(answer)
     for place, (cell, (_, value)) in enumerate(zip(_cells(answer), answer.named_values, strict=True)):
         yield _row(answer, dict(zip(columns, cell, strict=True)), Fraction(value), answer.cell_details(place))
 

@@ -48,7 +48,7 @@ class Distinct(LatticeQuery):
     takes_keys: ClassVar[bool] = True
     fields: ClassVar[tuple[QueryField, ...]] = (
         QueryField("column", "Column", "column"),
-        QueryField("domain", "Values that count", "text", "As in 1..12; leave it empty for all."),
+        QueryField("domain", "Values that count", "values", "As in 1..12; leave it empty for all."),
     )
 
     column: str

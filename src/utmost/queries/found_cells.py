@@ -34,6 +34,7 @@ from utmost.noise.selection import delta_of_units
 from utmost.queries.answer_mechanisms.mechanism import NUMBER_ROOM, Drawn
 from utmost.queries.answer_mechanisms.selection import PreparedSelection, SelectionMechanism
 from utmost.queries.keys import KEY_SCHEMA, key_from_json, key_name, key_to_json
+from utmost.queries.query import QueryField
 
 if TYPE_CHECKING:
     from utmost.data.table import Table
@@ -46,6 +47,10 @@ KEY_ROOM = 8 * MAX_TEXT_CHARS  # bytes of a key in a file: escaped, with its lin
 DELTA_DIGITS = 15  # of δ′, rounded down
 TOLD_DELTA_DIGITS = 30  # of δ as it is told, rounded up
 BITS = 512  # of balls around factors of δ
+BY_FIELD = QueryField(
+    "by", "Cells of", "columns", "The values are found in the data, and only those that enough units have are told."
+)
+DELTA_FIELD = QueryField("delta", "δ", "number", "What finding cells costs: for instance 1e-6.")
 MAX_STEP_EXPONENT = 600  # kε′, beyond which δ′ would be no number that a ledger holds
 SELECTION_CLAIM = (
     "optimal selection: no (epsilon, delta)-private mechanism tells a cell of any number of units with a higher "

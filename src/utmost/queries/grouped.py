@@ -22,7 +22,7 @@ from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
 from utmost.queries.answer_mechanisms.mechanism import AccuracyTarget, AnswerValue, ConfidenceLaw, Drawn, ErrorLaw
 from utmost.queries.found_cells import cell_details
 from utmost.queries.keys import KEY_SCHEMA, key_from_json, key_name, key_to_json, parse_keys
-from utmost.queries.query import ALTERED, AnswerDraw, ExactAnswer, FaceValue, Query, SelectedMechanism
+from utmost.queries.query import ALTERED, AnswerDraw, ExactAnswer, FaceValue, Query, QueryField, SelectedMechanism
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,6 +37,13 @@ OTHER_NAME = "other"  # of the cell of all rows that are in no listed one
 EACH_CELL_REMARK = "This is said of each cell by itself, not of all cells at once."
 ONE_CELL = Grouping({"": ("",)})
 KEYS_SCHEMA = {"type": "object", "additionalProperties": {"type": "array", "items": KEY_SCHEMA}}
+KEYS_FIELD = QueryField(
+    "keys",
+    "Its public values",
+    "keys",
+    "As in 1..7, or north, south. Type what everybody knows: values taken from the table would tell who is in it.",
+)
+OTHER_FIELD = QueryField("other", "One more cell for all other rows", "truth", "Those with other values, or with none.")
 
 
 @dataclass(frozen=True, slots=True)

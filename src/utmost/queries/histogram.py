@@ -15,7 +15,14 @@ from utmost.errors import InputError
 from utmost.queries.answer_mechanisms.mechanism import Drawn
 from utmost.queries.calibration_form import CalibrationExample, CalibrationForm, CalibrationOption
 from utmost.queries.count import Count
-from utmost.queries.grouped import GroupedQuery, grouping_from_content, grouping_schemas, parse_grouping
+from utmost.queries.grouped import (
+    KEYS_FIELD,
+    OTHER_FIELD,
+    GroupedQuery,
+    grouping_from_content,
+    grouping_schemas,
+    parse_grouping,
+)
 from utmost.queries.query import Query, QueryField
 
 if TYPE_CHECKING:
@@ -39,15 +46,7 @@ class Histogram(GroupedQuery):
             CalibrationOption("together", "All cells at once, not each by itself.", type=bool, default=False),
         ),
     )
-    fields: ClassVar[tuple[QueryField, ...]] = (
-        QueryField(
-            "keys",
-            "Its public values",
-            "keys",
-            "As in 1..7, or north, south. Type what is known to everybody: values taken from the table would tell who "
-            "is in it.",
-        ),
-    )
+    fields: ClassVar[tuple[QueryField, ...]] = (KEYS_FIELD, OTHER_FIELD)
     counts_rows: ClassVar[bool] = True
     clamps_values: ClassVar[bool] = False
 

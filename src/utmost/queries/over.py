@@ -28,7 +28,6 @@ from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
 from utmost.queries.count import UNBOUNDED_COUNT_CLAIM, UNIVERSAL_CLAIM
 from utmost.queries.distinct import DOMAIN_SCHEMA, Distinct, check_domain, domain_from_content, parse_domain
 from utmost.queries.grouped import KEYS_SCHEMA, keys_from_content, parse_grouping
-from utmost.queries.histogram import Histogram
 from utmost.queries.keys import key_to_json
 from utmost.queries.lattice_query import LatticeQuery
 from utmost.queries.query import ExactAnswer, Query, QueryField, SelectedMechanism
@@ -47,7 +46,7 @@ class Over(LatticeQuery):
     kind: ClassVar[str] = "over"
     noun: ClassVar[str] = "number of persons over the bound"
     counts_rows: ClassVar[bool] = True
-    fields: ClassVar[tuple[QueryField, ...]] = (*Distinct.fields, *Histogram.fields)
+    fields: ClassVar[tuple[QueryField, ...]] = Distinct.fields
 
     candidates: Candidates = ALL_ROWS
     where: str | None = None

@@ -45,13 +45,14 @@ AnswerDraw = Callable[[ExactAnswer], Drawn]
 class QueryField:
     """A key of a plan that belongs to a kind of query, and its field in the studio's form.
 
-    `input` is what is typed: a column, a column of numbers, a number, a text, or columns with their public values.
+    `input` is what is typed: a column, a column of numbers, several columns, a number, a text, public values of the
+    column, columns with their public values, or a yes.
     `default` stands in the form at first. A field `instead_of` another is given where that one is left out.
     """
 
     name: str
     label: str
-    input: Literal["column", "number column", "number", "text", "keys"]
+    input: Literal["column", "number column", "columns", "number", "text", "values", "keys", "truth"]
     hint: str = ""
     default: str = ""
     description: str = ""

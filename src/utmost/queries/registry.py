@@ -10,11 +10,12 @@ from utmost.data.table import NUMBERS
 from utmost.queries.count import Count
 from utmost.queries.distinct import Distinct
 from utmost.queries.extremes import Max, Min
+from utmost.queries.found_cells import BY_FIELD, DELTA_FIELD
 from utmost.queries.found_count import FoundCount
 from utmost.queries.found_query import FoundQuery, find_cells
 from utmost.queries.found_ranks import FoundRanks
 from utmost.queries.found_ratios import FoundMean, FoundVariance
-from utmost.queries.grouped import group_content, group_query, grouping_schemas
+from utmost.queries.grouped import KEYS_FIELD, OTHER_FIELD, group_content, group_query, grouping_schemas
 from utmost.queries.histogram import Histogram
 from utmost.queries.mean import Mean
 from utmost.queries.over import Over
@@ -87,18 +88,53 @@ def _found_form(kind: type[Query], fields: Fields) -> type[FoundQuery] | None:
     return FOUND_FORMS.get(kind) if "by" in fields.columns() else None
 
 
+def cell_fields(kind: str) -> dict[str, tuple[QueryField, ...]]:
+    """The ways to ask a kind of each cell, by the key of a plan that says so, and the fields that each way adds.
+
+    The persons over the bound are one number of all cells together: which cells are told is not asked, so no δ is.
+
+    >>> {way: [field.name for field in fields] for way, fields in cell_fields("count").items()}
+    {'keys': ['keys', 'other'], 'by': ['by', 'delta']}
+    """
+    ways: dict[str, tuple[QueryField, ...]] = {}
+    if QUERY_KINDS[kind].takes_keys or kind == Over.kind:
+        ways[KEYS_FIELD.name] = (KEYS_FIELD, OTHER_FIELD)
+    if kind in FOUND_KINDS:
+        ways[BY_FIELD.name] = (BY_FIELD,) if kind == Over.kind else (BY_FIELD, DELTA_FIELD)
+    return ways
+
+
+def asked_fields(kind: str, cells: str = "") -> tuple[QueryField, ...]:
+    """The fields of a kind, with those of a way to ask it of each cell, if it has that way."""
+    return (*QUERY_KINDS[kind].fields, *cell_fields(kind).get(cells, ()))
+
+
 def query_fields() -> dict[str, QueryField]:
-    """The fields of all kinds, each once, by name."""
+    """The fields of all kinds and of all ways to ask them of cells, each once, by name."""
     fields: dict[str, QueryField] = {}
-    for field in (field for kind in QUERY_KINDS.values() for field in kind.fields):
+    for field in (field for kind, cells in _askings() for field in asked_fields(kind, cells)):
         if field.name not in fields or field.input == "column":  # a column of numbers for some kinds, any for others
             fields[field.name] = field
     return fields
 
 
 def kinds_with_field(name: str) -> tuple[str, ...]:
-    """The kinds that have this field."""
-    return tuple(kind.kind for kind in QUERY_KINDS.values() if any(field.name == name for field in kind.fields))
+    """The kinds that have this field; with a way to ask them of cells behind a slash where only that way has it.
+
+    >>> kinds_with_field("domain"), kinds_with_field("k"), "sum/keys" in kinds_with_field("keys")
+    (('distinct', 'over'), ('top',), True)
+    """
+    own_kinds = {kind: any(field.name == name for field in asked_fields(kind)) for kind in QUERY_KINDS}
+    return tuple(
+        f"{kind}/{cells}" if cells else kind
+        for kind, cells in _askings()
+        if own_kinds[kind] != bool(cells) and any(field.name == name for field in asked_fields(kind, cells))
+    )
+
+
+def _askings() -> list[tuple[str, str]]:
+    """Each kind, and each kind with each way to ask it of cells."""
+    return [(kind, cells) for kind in QUERY_KINDS for cells in ("", *cell_fields(kind))]
 
 
 def kinds_of_column(column_kind: ColumnKind) -> tuple[str, ...]:
@@ -132,12 +168,11 @@ def documented_keys(kind: type[Query]) -> str:
     """The keys of a kind beside name, kind and epsilon, as docs/plan.md lists them.
 
     >>> documented_keys(Sum)
-    '`column`, `low`, `high`, `step` or `extra_loss`, `nulls`, `keys`, `other`, `where`'
+    '`column`, `low`, `high`, `step` or `extra_loss`, `nulls`, `keys`, `other`, `by`, `where`'
     """
     alternatives = {field.instead_of: f" or `{field.name}`" for field in kind.fields}
     keys = [f"`{field.name}`{alternatives.get(field.name, '')}" for field in kind.fields if field.instead_of is None]
-    groups = ["`keys`", "`other`"] if kind.takes_keys else ["`other`"] if "other" in kind.schema() else []
-    groups += ["`by`"] if kind.kind in FOUND_KINDS else []
+    groups = [f"`{field.name}`" for way in cell_fields(kind.kind).values() for field in way if field is not DELTA_FIELD]
     return ", ".join([*keys, *groups, "`where`"])
 
 

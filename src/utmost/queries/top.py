@@ -33,7 +33,7 @@ from utmost.noise import system_source
 from utmost.noise.row_sampling import PreparedChoice, draw_permute_and_flip, prepare_choice
 from utmost.queries.answer_mechanisms.choice import RepeatedChoice
 from utmost.queries.answer_mechanisms.mechanism import NUMBER_ROOM, AccuracyTarget, ConfidenceLaw, Drawn, ErrorLaw
-from utmost.queries.histogram import Histogram
+from utmost.queries.grouped import KEYS_FIELD
 from utmost.queries.keys import KEY_SCHEMA, check_key, key_from_json, key_name, key_to_json
 from utmost.queries.query import (
     ALTERED,
@@ -73,7 +73,7 @@ class Top(Query):
     kind: ClassVar[str] = "top"
     noun: ClassVar[str] = "order of the cells"
     fields: ClassVar[tuple[QueryField, ...]] = (
-        *Histogram.fields,
+        KEYS_FIELD,
         QueryField("k", "How many cells", "number", "The cells with the most rows, in order.", default="1"),
     )
 

@@ -16,6 +16,7 @@ from utmost.reports.numbers import Quantity, Rounding, amount, at_most, quantity
 from utmost.reports.prices import price_document, price_sentences, split_document, split_paragraph
 
 if TYPE_CHECKING:
+    from utmost.data.sources import Source
     from utmost.publish.execute import PlannedAnswer, Preview
     from utmost.queries.answer_mechanisms.mechanism import ErrorLaw
     from utmost.queries.privacy_setting import PrivacySetting
@@ -29,7 +30,8 @@ class BudgetOutlook:
     """A plan's cost beside its budget.
 
     `spent` and `left` are the budget's before the release, None where it is not open. `after` is what is left after it,
-    None where the budget has too little. `is_free`: the ledger has this very release stored.
+    None where the budget has too little. `is_free`: the ledger has this very release stored. `delta` is the plan's δ,
+    `delta_left` and `delta_after` what the budget has of it.
     """
 
     cost: Fraction
@@ -39,6 +41,8 @@ class BudgetOutlook:
     after: Fraction | None = None
     is_free: bool = False
     delta: Fraction = Fraction(0)
+    delta_left: Fraction | None = None
+    delta_after: Fraction | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +72,7 @@ def describe(preview: Preview, unreadable: Mapping[str, int] | None = None, budg
     setting, plan = preview.setting, preview.plan
     remarks = [
         *plan_remarks(preview.planned_answers, setting, preview.guesses, plan.source.columns, plan.price.epsilon),
+        *lookup_remarks(plan.source),
         *part_remarks(preview.part_adds_up),
     ]
     blocks: dict[str, Block | None] = {
@@ -89,7 +94,7 @@ def _setting_facts(preview: Preview, budget_names: Sequence[str]) -> Facts:
     privacy = Paragraph(neighbours, *units_paragraph(setting).parts)
     part = [] if setting.part is None else [("Part", f"only the rows with {setting.part}")]
     amounts = (preview.cost, preview.plan.budget, preview.spent, preview.left, preview.after, preview.free)
-    outlook = BudgetOutlook(*amounts, preview.plan.delta)
+    outlook = BudgetOutlook(*amounts, preview.plan.delta, preview.delta_left, preview.delta_after)
     similar = similar_name(preview.plan.budget, budget_names)
     advice = preview.open_command if similar is None else f"did you mean '{similar}'?"
     hint = "" if preview.open_command is None else f": {advice}"
@@ -115,23 +120,36 @@ def cost_paragraph(outlook: BudgetOutlook) -> Paragraph:
     'ε 0.5; budget survey: ε 0 spent, ε 1 left, ε 0.5 after it'
     >>> cost_paragraph(BudgetOutlook(Fraction(1, 2), "survey")).text
     'ε 0.5; budget survey is not open yet'
+    >>> deltas = Fraction("1e-6"), Fraction("2e-6"), Fraction("1e-6")
+    >>> cost_paragraph(BudgetOutlook(Fraction(1), "survey", Fraction(0), Fraction(1), Fraction(0), False, *deltas)).text
+    'ε 1 and δ 0.000001; budget survey: ε 0 spent, ε 1 and δ 0.000002 left, ε 0 and δ 0.000001 after it'
     """
     name = outlook.budget
-    delta: tuple[Cell, ...] = (" and δ ", amount(outlook.delta, Rounding.UP)) if outlook.delta else ()
-    cost: tuple[Cell, ...] = (amount(outlook.cost, Rounding.UP), *delta)
+    cost: tuple[Cell, ...] = ("ε ", amount(outlook.cost, Rounding.UP), *_and_delta(outlook.delta or None, Rounding.UP))
     if outlook.spent is None or outlook.left is None:
-        return Paragraph("ε ", *cost, f"; budget {name} is not open yet")
-    spent, left = amount(outlook.spent, Rounding.UP), amount(outlook.left, Rounding.DOWN)
-    now: tuple[Cell, ...] = (f"; budget {name}: ε ", spent, " spent, ε ", left, " left")
+        return Paragraph(*cost, f"; budget {name} is not open yet")
+    spent, left = amount(outlook.spent, Rounding.UP), _left_parts(outlook, outlook.left, outlook.delta_left)
+    now: tuple[Cell, ...] = (f"; budget {name}: ε ", spent, " spent, ", *left, " left")
     if outlook.is_free:
         return Paragraph("nothing: the ledger remembers this release", *now)
     if outlook.after is None:
-        return Paragraph("ε ", *cost, *now)
+        return Paragraph(*cost, *now)
     charge = outlook.left - outlook.after
     taken = (
         () if charge == outlook.cost else (", of which ε ", amount(charge, Rounding.UP), " is taken from the budget")
     )
-    return Paragraph("ε ", *cost, *taken, *now, ", ε ", amount(outlook.after, Rounding.DOWN), " after it")
+    after = _left_parts(outlook, outlook.after, outlook.delta_after)
+    return Paragraph(*cost, *taken, *now, ", ", *after, " after it")
+
+
+def _left_parts(outlook: BudgetOutlook, left: Fraction, delta_left: Fraction | None) -> tuple[Cell, ...]:
+    """What a budget has left, rounded down; its δ where the plan or the budget has some."""
+    has_delta = outlook.delta or outlook.delta_left
+    return "ε ", amount(left, Rounding.DOWN), *_and_delta(delta_left if has_delta else None, Rounding.DOWN)
+
+
+def _and_delta(delta: Fraction | None, rounding: Rounding) -> tuple[Cell, ...]:
+    return () if delta is None else (" and δ ", amount(delta, rounding))
 
 
 def _planned_row(planned_answer: PlannedAnswer) -> tuple[Cell, ...]:
@@ -165,6 +183,13 @@ def plan_remarks(
         yield remark
 
 
+def lookup_remarks(source: Source) -> Iterator[str]:
+    """Which tables are taken to be public."""
+    if source.lookups:
+        names = ", ".join(dict.fromkeys(lookup.name for lookup in source.lookups))
+        yield f"Taken to be public, so nothing in it is protected: {names}."
+
+
 def part_remarks(part_adds_up: str | None) -> Iterator[str]:
     """Where a part costs as much as the whole table: why."""
     if part_adds_up is not None:
@@ -180,6 +205,8 @@ def grid_step(planned_answer: PlannedAnswer) -> str | None:
 def _document(preview: Preview) -> dict[str, Any]:
     setting = preview.setting
     amounts = {"spent": preview.spent, "left": preview.left, "after": preview.after}
+    if preview.plan.delta or preview.delta_left:
+        amounts |= {"delta_left": preview.delta_left, "delta_after": preview.delta_after}
     balances = {name: None if value is None else str(value) for name, value in amounts.items()}
     return {
         "dry_run": True,

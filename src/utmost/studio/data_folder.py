@@ -8,8 +8,9 @@ from pathlib import Path
 from pydantic import BaseModel, Field
 
 from utmost.data.engines import registry
+from utmost.data.lookup import LOOKUP_SUFFIXES
 from utmost.errors import InputError
-from utmost.studio.settings import Settings
+from utmost.studio.settings import PUBLIC_FOLDER, Settings
 
 TABLE_SUFFIXES = tuple(suffix for kind in registry.ENGINES[0].kinds for suffix in kind.suffixes)
 KNOWN_SUFFIXES = (*TABLE_SUFFIXES, ".toml", ".json")
@@ -67,6 +68,26 @@ def _is_inside(folder: Path, name: str, suffixes: tuple[str, ...]) -> bool:
 def list_tables(settings: Settings) -> list[str]:
     """The tables in the folder."""
     return list_files(settings.folder, TABLE_SUFFIXES)
+
+
+def list_public_tables(settings: Settings) -> list[str]:
+    """The tables that columns may be looked up in; for a single visitor, who owns them, those beside the plans too."""
+    beside = list_files(settings.folder, LOOKUP_SUFFIXES) if settings.tokens is None else []
+    return [*(f"{PUBLIC_FOLDER}/{name}" for name in list_files(settings.public, LOOKUP_SUFFIXES)), *beside]
+
+
+def public_table_path(settings: Settings, name: str) -> Path:
+    """The file of a table that columns may be looked up in.
+
+    A lookup tells the table's values without noise. So in a team only what lies in the folder of public tables is one,
+    once every link is followed: a private table of the folder is refused like a file that does not exist.
+    """
+    folder, inner_name = settings.folder, name.removeprefix(f"{PUBLIC_FOLDER}/")
+    is_public = inner_name != name and _is_inside(settings.public, inner_name, LOOKUP_SUFFIXES)
+    if (is_public or settings.tokens is None) and _is_inside(folder, name, LOOKUP_SUFFIXES):
+        return path_in_folder(folder, name, LOOKUP_SUFFIXES)
+    place = "studio's folder" if settings.tokens is None else f"folder {PUBLIC_FOLDER} of the studio's"
+    raise InputError(f"location must be a CSV or Parquet file in the {place}, got another", "location", "see its list")
 
 
 def list_releases(settings: Settings) -> list[ReleaseFile]:

@@ -20,6 +20,7 @@ from starlette.requests import Request
 
 from utmost.studio import rendering, visitors
 from utmost.studio.forms import Problem, Refusal
+from utmost.studio.settings import MAX_FORM_FIELDS
 from utmost.studio.visitors import ANONYMOUS, SESSION_HOURS, Visitor
 
 if TYPE_CHECKING:
@@ -160,7 +161,8 @@ async def csrf_token(scope: Message, body: bytes) -> str:
         return {"type": "http.disconnect"}
 
     try:
-        async with Request(dict(scope), replay_body(body, disconnect)).form(max_files=20, max_fields=2000) as form:
+        request = Request(dict(scope), replay_body(body, disconnect))
+        async with request.form(max_files=20, max_fields=MAX_FORM_FIELDS) as form:
             token = form.get(CSRF_FIELD, "")
             return token if isinstance(token, str) else ""
     except (HTTPException, UnicodeDecodeError):

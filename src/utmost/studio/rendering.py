@@ -122,6 +122,7 @@ def render_page(
     A `problem` is shown beside its field by the macros of parts.html; the page is then answered with 422, or `status`.
     A template sees also: `current_path`, `navigation`, `visitor`, `csrf` (for forms), `team` (is this
     `utmost serve`), `live_counts` (up to which a chart follows a slider), `version`, `errors` (messages by field).
+    With `focus`, the keyboard is at the field of that name, where none is wrong.
     """
     state, visitor = request.state.app_state, request.state.visitor
     context = {

@@ -13,6 +13,8 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 ANY_HOST = ("0.0.0.0", "[::]")
 DEFAULT_LEDGER = "ledger.sqlite"  # the plan's default too
 RELEASES_FOLDER = "releases"
+PUBLIC_FOLDER = "public"
+MAX_FORM_FIELDS = 5000  # of a form: a plan of 30 queries on 400 columns has most of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,11 @@ class Settings:
     def release_folders(self) -> tuple[Path, ...]:
         """Where releases are read: the releases folder, and for a single visitor those beside the plans too."""
         return (self.releases, self.folder) if self.tokens is None else (self.releases,)
+
+    @property
+    def public(self) -> Path:
+        """The folder of the tables that are public: whoever may write a plan may take their columns as they are."""
+        return self.folder / PUBLIC_FOLDER
 
 
 def local_settings(folder: str | Path, port: int = 8650) -> Settings:

@@ -166,3 +166,87 @@ def test_a_curator_spends_knowingly_and_once(walk, app, width, tmp_path):
         curator.go(f"/curator/budget?name={budget}")
         assert "0.8" in curator.text(".figures div:nth-child(3) dd")
         curator.check("curator")
+
+
+def write_places(app: Any) -> None:
+    """A table of visits that is long enough for cells to be found, and a public table of clinics."""
+    settings = app.state.app_state.settings
+    settings.public.mkdir(exist_ok=True)
+    rows = "".join(f"{k},{20 + k % 60},{'NA' if k % 9 else k},{'north' if k % 3 else 'south'}\n" for k in range(900))
+    (settings.folder / "stays.csv").write_text(f"person,age,nights,clinic\n{rows}")
+    (settings.public / "clinics.csv").write_text("name,town\nnorth,Oslo\nsouth,Bergen\n")
+
+
+def derives_a_column_by_keyboard(walk: Walk) -> None:
+    """The new column has the keyboard's focus, its mistake is told beside it, and queries can choose it at once."""
+    page = walk.page
+    walk.go("/curator/plan?location=stays.csv")
+    page.select_option("[name=neighbours]", "add-remove")
+    page.locator("#new-columns summary").first.click()
+    page.get_by_role("button", name="Derive a column").click()
+    wait_until(lambda: page.locator('[name="derived.0.name"]').evaluate("(one) => one === document.activeElement"))
+    page.keyboard.type("decade")
+    page.keyboard.press("Tab")
+    page.keyboard.type("bin(agee, 10)")
+    wait_until(lambda: "there is no column agee" in walk.text('[data-error="derived.0.expression"]'))
+    assert page.locator('[name="derived.0.expression"]').get_attribute("aria-invalid") == "true"
+    walk.screenshot("curator-derive-mistake")
+    page.fill('[name="derived.0.expression"]', "bin(age, 10)")
+    wait_until(lambda: walk.text('[data-error="derived.0.expression"]') == "")
+    wait_until(lambda: page.locator('select[name="queries.0.by.0"] option[value=decade]').count() == 1)
+
+
+def looks_a_column_up(walk: Walk) -> None:
+    page = walk.page
+    page.get_by_role("button", name="Look columns up").click()
+    page.locator('[name="lookups.0.location"]').select_option("public/clinics.csv")
+    wait_until(lambda: page.locator('[name="lookups.0.on.0.equals"] option[value=name]').count() == 1)
+    page.select_option('[name="lookups.0.on.0.column"]', "age")
+    page.select_option('[name="lookups.0.on.0.equals"]', "name")
+    page.select_option('[name="lookups.0.take.0.column"]', "town")
+    wait_until(lambda: "of one kind" in walk.text('[data-error="lookups.0.on"]'))
+    page.select_option('[name="lookups.0.on.0.column"]', "clinic")
+    wait_until(lambda: walk.text('[data-error="lookups.0.on"]') == "")
+
+
+def asks_for_cells(walk: Walk, budget: str) -> None:
+    """Cells that are found need δ, of the query or of the plan; a kind without that way does not offer it."""
+    page = walk.page
+    page.select_option(field("cells"), "by")
+    page.select_option(field("by.0"), "town")
+    page.select_option(field("by.1"), "decade")
+    wait_until(lambda: "delta must be given" in walk.text(error("delta")))
+    page.select_option(field("price"), "error")
+    page.fill(field("error"), "6")
+    page.fill(field("delta"), "1e-6")
+    page.select_option("#f-budget", budget)
+    wait_until(lambda: walk.text("[data-draft-value=delta_after]") == "0.000009")
+    wait_until(lambda: walk.text("[data-query-value=half_width]") == "6")
+    page.select_option(field("kind"), "histogram")
+    assert not page.locator(field("cells")).is_visible()
+    assert page.locator(field("keys.0.values")).is_visible()
+    page.select_option(field("kind"), "count")
+    page.select_option(field("cells"), "by")
+    wait_until(lambda: walk.text("[data-draft-value=delta_after]") == "0.000009")
+    walk.screenshot("curator-plan-found")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_curator_makes_columns_and_finds_cells(walk, app, width):
+    budget, settings = f"stays{width}", app.state.app_state.settings
+    write_places(app)
+    with ledger.open_ledger(settings.ledger, settings.folder) as budget_ledger:
+        budget_ledger.open(ledger.Budget(budget, Fraction(9), Fraction("1e-5"), neighbours="add-remove"))
+    with walk(width) as curator:
+        derives_a_column_by_keyboard(curator)
+        looks_a_column_up(curator)
+        asks_for_cells(curator, budget)
+        curator.page.get_by_role("button", name="Review and spend").click()
+        curator.page.wait_for_url("**/curator/confirm/*")
+        curator.page.locator("#spend").click()
+        curator.page.wait_for_url("**/curator/releases/*")
+        curator.wait_for_charts()
+        assert "Oslo" in curator.text(".cells table")
+        curator.screenshot("curator-release-found")
+        assert curator.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        curator.check("curator with new columns")

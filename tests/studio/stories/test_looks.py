@@ -12,6 +12,7 @@ import pytest
 from browser import wait_until
 from curator_helpers import write_visits
 from page_walks import HEIGHTS, Walk, open_walk
+from utmost.studio.settings import Settings
 
 WCAG_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
 AXE_OPTIONS = {"runOnly": {"type": "tag", "values": WCAG_TAGS}, "resultTypes": ["violations"]}
@@ -25,13 +26,19 @@ PAGES = {
     "source": "/curator/source?location=visits.csv",
     "plan": "/curator/plan?file=example",
     "plan-csv": "/curator/plan?location=visits.csv",
+    "plan-columns": "/curator/plan?file=columns.toml",
     "confirm": "/curator/confirm/{key}",
     "release": "/curator/releases/{file}",
+    "confirm-cells": "/curator/confirm/{cells_key}",
+    "release-cells": "/curator/releases/{cells}",
+    "budget-delta": "/curator/budget?name=panel",
     "consumer": "/consumer",
     "reading": "/consumer/releases/{file}?query=dole+voters&prior=binomial&p=0.45&loss=squared",
     "reading-steps": "/consumer/releases/{file}?query=dole+voters&prior=steps&bars=1,2,5,9,5,2,1&loss=asymmetric",
     "reading-mistake": "/consumer/releases/{file}?query=dole+voters&prior=binomial&p=2",
     "reading-cells": "/consumer/releases/{file}?query=schooling",
+    "reading-found": "/consumer/releases/{cells}?query=found",
+    "reading-top": "/consumer/releases/{cells}?query=largest",
     "reading-mean": "/consumer/releases/{file}?query=mean+age",
     "tailored": "/consumer/releases/{file}/tailored?query=dole+voters&at_most=20",
     "designer": "/designer",
@@ -63,6 +70,64 @@ def post_json(walk: Walk, path: str, content: Any = None) -> dict[str, Any]:
     return reply
 
 
+COLUMNS_PLAN = """neighbours = "add-remove"
+budget = "panel"
+epsilon = 20
+delta = 1e-6
+[source]
+location = "visits.csv"
+columns = { person = "integer", age = { kind = "integer", missing = ["NA"] }, pay = "number", clinic = "text" }
+[derive]
+decade = "bin(age, 10)"
+old = "case when age >= 65 then 'old' else 'young' end"
+[[lookup]]
+location = "public/clinics.csv"
+on = { clinic = "name" }
+take = { beds = "beds", town = "town of the clinic" }
+[[query]]
+name = "found"
+kind = "count"
+by = ["old", "decade"]
+epsilon = 15
+[[query]]
+name = "pay"
+kind = "mean"
+column = "pay"
+low = 0
+high = 100
+step = 1
+nulls = "drop"
+keys = { "town of the clinic" = ["Oslo", "Bergen"], old = ["old", "young"] }
+other = true
+share = 2
+[[query]]
+name = "largest"
+kind = "top"
+keys = { decade = [20, 30, 40, 50, 60, 70] }
+k = 4
+[[query]]
+name = "decades"
+kind = "count"
+keys = { decade = "0..700" }
+"""
+
+
+def write_columns_plan(settings: Settings) -> None:
+    """A plan of the folder with new columns of both sorts, on a table that is long enough for cells to be found."""
+    visits = write_visits(settings)
+    visits.write_text(visits.read_text() + "".join(f"{k},{20 + k % 60},{k},south,\n" for k in range(4, 900)))
+    settings.public.mkdir()
+    (settings.public / "clinics.csv").write_text("name,beds,town\nnorth,40,Oslo\nsouth,70,Bergen\n")
+    (settings.folder / "columns.toml").write_text(COLUMNS_PLAN)
+
+
+def accept(walk: Walk, plan: str) -> str:
+    """The release of a plan."""
+    offer = post_json(walk, "/api/curator/offers", {"plan": plan})
+    accepted = {name: offer[name] for name in ("key", "plan", "cost", "takes")}
+    return str(post_json(walk, "/api/curator/releases", accepted)["file"])
+
+
 def wait_for_job(walk: Walk, job: str) -> str:
     client = walk.page.request
     wait_until(lambda: client.get(f"{walk.address}/api/jobs/{job}").json()["state"] == "done", 120)
@@ -86,15 +151,16 @@ def prepared_walk(
     browser: Any, app: Any, address: str, screenshot_folder: Any
 ) -> Iterator[tuple[Walk, dict[str, str]]]:
     """A session with something on every page."""
-    write_visits(app.state.app_state.settings)
+    write_columns_plan(app.state.app_state.settings)
     with open_walk(browser, address, 1440, screenshot_folder) as walk:
         post_json(walk, "/api/curator/budgets", {"name": "survey", "epsilon": "2"})
         paper = post_json(walk, "/api/papers/GRS12/compute")["id"]
         members = post_json(walk, "/api/designer/members/job", {"space": "discrete:3"})["id"]
         plan = example_plan(walk)
-        offer = post_json(walk, "/api/curator/offers", {"plan": plan})
-        accepted = {name: offer[name] for name in ("key", "plan", "cost", "takes")}
-        names = {"file": post_json(walk, "/api/curator/releases", accepted)["file"]}
+        budget = {"name": "panel", "epsilon": "50", "delta": "1e-5", "neighbours": "add-remove"}
+        post_json(walk, "/api/curator/budgets", budget)
+        names = {"file": accept(walk, plan), "cells": accept(walk, COLUMNS_PLAN)}
+        names["cells_key"] = post_json(walk, "/api/curator/offers", {"plan": COLUMNS_PLAN})["key"]
         names["key"] = post_json(walk, "/api/curator/offers", {"plan": plan})["key"]
         names["members"] = wait_for_job(walk, members)
         wait_for_job(walk, paper)

@@ -53,11 +53,13 @@ class AnswerView(BaseModel):
     kind: str
     where: str | None
     epsilon: str
+    delta: str
     optimal: str
     behind: str = Field(description="How far off it may be")
     cells: list[str]
     cell_count: int
-    value: str | None = Field(description="What was released, exactly; None for a histogram")
+    noun: str = Field(description="What its values are: cells, or values at several probabilities")
+    value: str | None = Field(description="What was released, exactly; None for an answer in cells")
     bounded: bool = Field(description="Both ends are public, so a reader need not say them")
     has_posterior: bool = Field(description="A prior has a posterior; else the value is read at face value")
 
@@ -67,6 +69,7 @@ class ReleaseView(BaseModel):
 
     title: str
     epsilon: str
+    delta: str
     guarantee: str
     neighbours: str
     unit: str
@@ -210,6 +213,7 @@ def release_view(release: Release) -> ReleaseView:
     return ReleaseView(
         title=_release_title(release),
         epsilon=str(release.epsilon),
+        delta=str(release.delta),
         guarantee=release.guarantee,
         neighbours=str(release.neighbours),
         unit=str(release.unit),
@@ -219,16 +223,18 @@ def release_view(release: Release) -> ReleaseView:
 
 
 def _answer_view(answer: Answer) -> AnswerView:
-    names, mechanism = answer.cell_names, answer.mechanism
+    names, mechanism = [name for name, _ in answer.named_values], answer.mechanism
     return AnswerView(
         name=answer.name,
         kind=answer.kind,
         where=answer.where,
         epsilon=str(answer.epsilon),
+        delta=str(answer.delta),
         optimal=answer.optimal,
         behind=answer.released_error.words,
-        cells=list(names[:MAX_LISTED_CELLS]),
+        cells=names[:MAX_LISTED_CELLS],
         cell_count=len(names),
+        noun=answer.query.values_noun,
         value=None if isinstance(answer.value, tuple) else str(answer.value),
         bounded=mechanism.has_public_ends,
         has_posterior=mechanism.has_posterior,

@@ -200,7 +200,7 @@ def _cell_spec(count: int) -> VegaSpec:
     base = alt.Chart(alt.NamedData("cells")).encode(
         y=alt.Y("cell:N", sort=None, title=None, axis=axis), tooltip=[alt.Tooltip("cell:N"), *tooltip]
     )
-    x = alt.X("low:Q", title="count", axis=alt.Axis(gridColor="var(--grid)", domain=False, ticks=False))
+    x = alt.X("low:Q", title=None, axis=alt.Axis(gridColor="var(--grid)", domain=False, ticks=False))
     layers = [
         base.mark_bar(color=POSTERIOR, opacity=0.28, height=9, cornerRadius=4).encode(x=x, x2="high:Q"),
         base.mark_tick(color="var(--ink)", thickness=2, size=15).encode(x="value:Q"),

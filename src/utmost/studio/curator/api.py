@@ -20,18 +20,17 @@ from utmost.reports.preview import describe as describe_preview
 from utmost.studio import data_folder
 from utmost.studio.background import end_timer, start_timer
 from utmost.studio.charts import Chart
-from utmost.studio.curator import budgets, draft_preview, forms, plan_builder, release_view, tables
+from utmost.studio.curator import budgets, draft_preview, plan_builder, plan_drafts, release_view, tables
 from utmost.studio.curator.budgets import BudgetView, HistoryView, NewBudget
 from utmost.studio.curator.forms import PlanDraft
 from utmost.studio.curator.release_offers import AcceptedOffer, Offer, Outcome
 from utmost.studio.curator.spending import SpendingService
 from utmost.studio.data_folder import ReleaseFile
 from utmost.studio.forms import Problem, Refusal, errors_for_field
-from utmost.studio.settings import Settings
+from utmost.studio.settings import MAX_FORM_FIELDS, Settings
 from utmost.studio.state import SettingsDep, VisitorDep
 from utmost.studio.visitors import Visitor
 
-MAX_FORM_FIELDS = 2000
 WARM_UP_DELAY_SECONDS = 0.3  # seconds after the first page, which comes first
 FormPairs: TypeAlias = list[tuple[str, str]]
 _CREATION_LOCK = threading.Lock()
@@ -59,7 +58,7 @@ def _end_spending(storage: Any) -> None:
 def _warm_up(settings: Settings) -> None:
     """Load the engine and the charts before somebody waits for them."""
     from utmost.studio.curator import draft_preview
-    from utmost.studio.curator.forms import blank_draft
+    from utmost.studio.curator.plan_drafts import blank_draft
 
     with suppress(Exception):
         draft_preview.preview_draft(blank_draft(tables.source_view(settings, "bundled:anes96")), settings)
@@ -76,6 +75,11 @@ async def _form_pairs(request: Request) -> FormPairs:
 def offer_owner(visitor: Visitor) -> str:
     """Whose offers these are: a session's, or a token's where no browser is at work."""
     return visitor.session or f"token of {visitor.name}"
+
+
+def charging_name(visitor: Visitor, settings: Settings) -> str | None:
+    """Who the ledger says has charged: the name of a team's token; None, the system's user, in a studio of one."""
+    return None if settings.tokens is None else visitor.name
 
 
 SpendingDep = Annotated[SpendingService, Depends(_spending_service)]
@@ -104,6 +108,7 @@ class Overview(BaseModel):
     """Tables, plans, budgets and the latest releases."""
 
     sources: list[str]
+    public: list[str] = Field(description="Public tables that columns may be looked up in")
     plans: list[str]
     budgets: list[BudgetView]
     releases: list[ReleaseFile]
@@ -126,6 +131,7 @@ def overview(settings: SettingsDep) -> Overview:
     """Tables, plans, budgets and the latest releases."""
     return Overview(
         sources=tables.list_locations(settings),
+        public=data_folder.list_public_tables(settings),
         plans=data_folder.list_files(settings.folder, (".toml",)),
         budgets=budgets.budget_views(settings),
         releases=data_folder.list_releases(settings)[:MAX_LISTED_RELEASES],
@@ -167,7 +173,7 @@ def draft(
         for budget_view in budgets.budget_views(settings)
         if (budget_view.unit, budget_view.neighbours) == ("row", "replace")
     ]
-    return forms.blank_draft(view, row_budgets[0] if row_budgets else "")
+    return plan_drafts.blank_draft(view, row_budgets[0] if row_budgets else "")
 
 
 def _plan_text(file: str, settings: Settings) -> str:
@@ -194,7 +200,7 @@ def _read_plan_file(path: Path) -> str:
 def _draft_from_text(text: str, settings: Settings) -> PlanDraft:
     plan = plan_builder.accept_plan(text, settings)
     source = plan.source
-    return forms.draft_from_plan(plan, tables.source_view(settings, source.location, source.table))
+    return plan_drafts.draft_from_plan(plan, tables.source_view(settings, source.location, source.table))
 
 
 @api.post("/draft")
@@ -250,9 +256,9 @@ def outcome(spending: SpendingDep, visitor: VisitorDep, key: Key) -> Outcome:
 
 
 @api.post("/releases", responses=CONFLICT_RESPONSES)
-def accept(spending: SpendingDep, visitor: VisitorDep, confirmation: AcceptedOffer) -> Outcome:
+def accept(spending: SpendingDep, settings: SettingsDep, visitor: VisitorDep, confirmation: AcceptedOffer) -> Outcome:
     """Accept an offer: its cost is charged, once, and its release is made. Sent again, it gives the same release."""
-    return spending.accept(offer_owner(visitor), confirmation)
+    return spending.accept(offer_owner(visitor), confirmation, charging_name(visitor, settings))
 
 
 @api.get("/releases/{file}")

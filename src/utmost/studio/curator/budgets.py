@@ -17,7 +17,7 @@ from utmost.studio.settings import Settings
 if TYPE_CHECKING:
     CompositionName = str
 else:
-    CompositionName = Literal[*registry.names()]
+    CompositionName = Literal["", *registry.names()]
 ShortText = Annotated[str, Field(max_length=1000)]
 
 
@@ -26,27 +26,32 @@ class NewBudget(BaseModel):
 
     name: str = Field(max_length=100, examples=["survey"])
     epsilon: ShortText = Field(description="Total ε for all releases, exactly", examples=["1"])
-    delta: ShortText = Field(default="0", description="δ, with composition pld")
-    composition: CompositionName = "pure"
+    delta: ShortText = Field(default="0", description="δ, which found cells need; 0 with composition pure")
+    composition: CompositionName = Field(default="", description="Left empty: approximate with a δ")
     unit: ShortText = Field(default="row", description="row, or the column that names a person")
     neighbours: Literal["replace", "add-remove"] = "replace"
     remember: bool = Field(default=True, description="Give the same release of the same data again for free")
 
 
 class BudgetView(BaseModel):
-    """A budget and what it has spent and left. Amounts are exact."""
+    """A budget and what it has spent and left. Amounts are exact; `limit`, `spent` and `left` are in its `measure`."""
 
     name: str
     epsilon: str
     delta: str
+    measure: str = Field(description="What its composition adds up: ε, or another measure", examples=["ε"])
+    limit: str
     composition: str
     unit: str
     neighbours: str
     protects: str
     remember: bool
     opened: str
+    closed: str | None
     spent: str
     left: str
+    delta_spent: str
+    delta_left: str
     charges: int
     chain: str | None
 
@@ -56,14 +61,27 @@ class BudgetView(BaseModel):
         return registry.find(self.composition).words
 
     @property
+    def has_delta(self) -> bool:
+        """Does it have a δ, so that pages show it."""
+        return self.delta != "0"
+
+    @property
     def spent_share(self) -> float:
-        """How much of it is spent, from 0 to 1."""
-        return float(rational(self.spent) / rational(self.epsilon))
+        """How much of it is spent, from 0 to 1: of ε or of δ, whichever is nearer to its end."""
+        pairs = ((self.spent, self.limit), (self.delta_spent, self.delta))
+        return max(float(rational(spent) / rational(limit)) for spent, limit in pairs if limit != "0")
 
     @property
     def remaining(self) -> str:
-        """The remaining ε, in few digits."""
-        return amount(rational(self.left), Rounding.DOWN).typeset
+        """What remains, in few digits."""
+        delta = f", δ {amount(rational(self.delta_left), Rounding.DOWN).typeset}" if self.has_delta else ""
+        return f"{self.measure} {amount(rational(self.left), Rounding.DOWN).typeset}{delta}"
+
+    @property
+    def spent_sentence(self) -> str:
+        """What is spent of it, exactly."""
+        delta = f", δ {self.delta_spent} of {self.delta}" if self.has_delta else ""
+        return f"Spent of {self.name}: {self.measure} {self.spent} of {self.limit}{delta}"
 
 
 class CostView(BaseModel):
@@ -71,19 +89,23 @@ class CostView(BaseModel):
 
     query: str
     epsilon: str
+    delta: str
     law: str
     steps: int
 
 
 class ChargeView(BaseModel):
-    """A charge: when, for which plan (a digest), and the cost of each query."""
+    """A charge: when, by whom, for which plan and source (digests), and the cost of each query."""
 
     entry: int
     charged: str
+    charged_by: str | None = Field(description="The system's user, or the name of a token")
+    source: str | None = Field(description="The same for the same name of a source")
     plan: str
     fingerprint: str | None
     part: dict[str, str | None] | None
     epsilon: str
+    delta: str
     costs: list[CostView]
     kept: bool
     unit_kind: str | None
@@ -109,7 +131,8 @@ def budget_views(settings: Settings) -> list[BudgetView]:
 
 def composition_choices() -> list[tuple[str, str]]:
     """The ways to compose charges: name and label of each."""
-    return [(composition.name, f"{composition.name}: {composition.words}") for composition in registry.COMPOSITIONS]
+    named = [(composition.name, f"{composition.name}: {composition.words}") for composition in registry.COMPOSITIONS]
+    return [("", "pure, or approximate with δ"), *named]
 
 
 def budget_history(settings: Settings, name: str) -> HistoryView:
@@ -141,4 +164,6 @@ def _budget_view(ledger: Ledger, budget: Budget) -> BudgetView:
     return BudgetView(
         **describe(budget, ledger.state(budget.name)).json,
         protects=protection_sentence(budget),
+        measure=budget.rule.measure,
+        limit=str(budget.rule.limit(budget)),
     )

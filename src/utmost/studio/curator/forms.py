@@ -1,26 +1,24 @@
-"""The curator's form: texts as typed, public keys read as the kind of their column, the form of a plan."""
+"""The curator's form: texts as typed, and public keys read as the kind of their column."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
-from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from utmost.data.cells import MAX_CELLS
+from utmost.data.derive import MAX_DERIVED_COLUMNS
 from utmost.data.engines.schema import ColumnKind
 from utmost.data.selection import Key
 from utmost.errors import InputError
-from utmost.publish import plan_writer
-from utmost.publish.plans import Plan, QuerySpec
+from utmost.publish.plans import MAX_LOOKUPS
 from utmost.queries import registry
+from utmost.queries.found_cells import MAX_BY_COLUMNS
+from utmost.queries.query import QueryField
 from utmost.studio.forms import one_line
-
-if TYPE_CHECKING:
-    from utmost.studio.curator.tables import SourceView
 
 VALUE_PATTERN = re.compile(r'\s*(?:"((?:[^"]|"")*)"|([^,\n]*?))\s*(?:[,\n]|\Z)')
 RANGE_PATTERN = re.compile(r"([+-]?\d{1,18})\s*\.\.\s*([+-]?\d{1,18})")
@@ -132,11 +130,14 @@ def _quote_key(key: Key) -> str:
 MAX_QUERIES = 30  # of the form; a plan may have more
 MAX_COLUMNS = 400  # of a file whose columns are declared in the form
 MAX_KEY_COLUMNS = 6  # columns of one histogram
+MAX_LOOKUP_KEYS = 6  # columns of the key of a public table
+MAX_TAKEN_COLUMNS = 30  # of one public table
 FIELD_PATTERN = re.compile(r"[a-z_]+(\.(\d{1,3}|[a-z_]+)){0,4}")
 
 ShortText = Annotated[str, Field(max_length=300)]
 LongText = Annotated[str, Field(max_length=20_000)]
 ColumnKindName = Literal["integer", "number", "text", "truth", "date", "time"]
+FoundKindName = Literal["", "integer", "number", "text", "truth", "date", "time"]  # of a public file; "": as found
 
 
 class _FormModel(BaseModel):
@@ -151,17 +152,43 @@ class KeyColumn(_FormModel):
 
 
 class QueryBase(_FormModel):
-    """What every query has. The fields of the kinds are there too: see `query_model`."""
+    """What every query has. The fields of the kinds are there too: see `query_model`.
+
+    `price` says which of `epsilon`, `share` and `error` counts, `cells` which way it is asked of each cell, if it is.
+    """
 
     name: ShortText = ""
     kind: str = "count"
+    cells: str = ""
     where: LongText = Field(default="", examples=["vote = 1"])
+    price: Literal["epsilon", "share", "error"] = "epsilon"
     epsilon: ShortText = Field(default="0.1", description="A decimal or a fraction, exactly", examples=["0.1", "1/3"])
+    share: ShortText = Field(default="1", description="Of the plan's ε, beside the shares of others")
+    error: ShortText = Field(default="", description="Half width of the 95 % interval that is wanted", examples=["5"])
+    rows: ShortText = Field(default="", description="About how many rows there are, where an error depends on it")
+    over: ShortText = Field(
+        default="", description="Part of its price for the number of persons over its bound", examples=["1/10"]
+    )
+
+    @property
+    def way(self) -> str:
+        """The way it is asked of each cell; none where its kind does not have that way."""
+        return self.cells if self.cells in registry.cell_fields(self.kind) else ""
 
     def text(self, field: str) -> str:
         """What was typed into a field."""
         text: str = getattr(self, field)
         return text
+
+    def is_set(self, field: str) -> bool:
+        """Was a yes given."""
+        value: bool = getattr(self, field)
+        return value
+
+    def names(self, field: str) -> list[str]:
+        """The columns of a field for several, without blank ones."""
+        names: list[str] = getattr(self, field)
+        return [name for name in names if name]
 
     def key_columns(self, field: str) -> list[KeyColumn]:
         """The columns and values of a field for keys, without blank ones."""
@@ -171,15 +198,27 @@ class QueryBase(_FormModel):
 
 def query_model() -> type[QueryBase]:
     """The form of a query with a choice for each kind that is registered now, and the fields of all of them."""
-    fields: dict[str, Any] = {"kind": (Literal[tuple(registry.QUERY_KINDS)], "count")}
-    for field in registry.query_fields().values():
-        if field.input == "keys":
-            fields[field.name] = (list[KeyColumn], Field(default=[], max_length=MAX_KEY_COLUMNS))
-        else:
-            fields[field.name] = (ShortText, Field(default=field.default, description=field.description or None))
+    ways = dict.fromkeys(way for kind in registry.QUERY_KINDS for way in registry.cell_fields(kind))
+    fields: dict[str, Any] = {
+        "kind": (Literal[tuple(registry.QUERY_KINDS)], "count"),
+        "cells": (Literal[("", *ways)], Field(default="", description="The way to ask it of each cell, if it is")),
+    }
+    fields |= {field.name: _model_field(field) for field in registry.query_fields().values()}
     doc = "One query, as it was typed. What does not belong to its kind is left aside."
     model: type[QueryBase] = create_model("QueryDraft", __base__=QueryBase, __module__=__name__, __doc__=doc, **fields)
     return model
+
+
+def _model_field(field: QueryField) -> tuple[Any, Any]:
+    """The type of a field in the model of a query, and its default."""
+    if field.input == "keys":
+        return list[KeyColumn], Field(default=[], max_length=MAX_KEY_COLUMNS)
+    if field.input == "columns":
+        return list[ShortText], Field(default=[], max_length=MAX_BY_COLUMNS)
+    if field.input == "truth":
+        return bool, Field(default=False)
+    text_type = LongText if field.input == "values" else ShortText
+    return text_type, Field(default=field.default, description=field.description or None)
 
 
 if TYPE_CHECKING:
@@ -193,6 +232,53 @@ class DeclaredColumn(_FormModel):
 
     name: ShortText
     kind: ColumnKindName
+    missing: LongText = Field(default="", description="Texts that mean NULL, with commas between them", examples=["NA"])
+
+
+class DerivedColumn(_FormModel):
+    """A new column, computed row by row."""
+
+    name: ShortText = ""
+    expression: LongText = Field(default="", examples=["bin(age, 10)"])
+
+
+class PublicColumn(_FormModel):
+    """A column of a public table; its kind, and the texts that mean NULL, where it is a CSV file."""
+
+    kind: FoundKindName = ""
+    missing: LongText = ""
+
+
+class LookupKey(PublicColumn):
+    """A column of ours, and the one of the public table that it must equal."""
+
+    column: ShortText = ""
+    equals: ShortText = ""
+
+
+class TakenColumn(PublicColumn):
+    """A column of the public table, and its new name; left empty, it keeps its own."""
+
+    column: ShortText = ""
+    name: ShortText = ""
+
+
+class LookupDraft(_FormModel):
+    """A public table that columns are taken from, by a key that is unique there."""
+
+    location: ShortText = Field(default="", examples=["public/airports.csv"])
+    on: list[LookupKey] = Field(default=[], max_length=MAX_LOOKUP_KEYS)
+    take: list[TakenColumn] = Field(default=[], max_length=MAX_TAKEN_COLUMNS)
+
+    @property
+    def keys(self) -> list[LookupKey]:
+        """The columns of the key, without blank ones."""
+        return [key for key in self.on if key.column or key.equals]
+
+    @property
+    def taken(self) -> list[TakenColumn]:
+        """The columns that are taken, without blank ones."""
+        return [column for column in self.take if column.column or column.name]
 
 
 class PlanDraft(_FormModel):
@@ -202,6 +288,8 @@ class PlanDraft(_FormModel):
     location: ShortText = Field(default="bundled:anes96", examples=["people.csv"])
     table: ShortText = Field(default="", description="Which table of a database")
     columns: list[DeclaredColumn] = Field(default=[], max_length=MAX_COLUMNS)
+    derived: list[DerivedColumn] = Field(default=[], max_length=MAX_DERIVED_COLUMNS)
+    lookups: list[LookupDraft] = Field(default=[], max_length=MAX_LOOKUPS)
     fingerprint: ShortText = Field(default="", description="Your name for this state of the data")
     neighbours: Literal["replace", "add-remove"] = "replace"
     protects: Literal["row", "person"] = "row"
@@ -211,7 +299,14 @@ class PlanDraft(_FormModel):
     part_column: ShortText = ""
     part_equals: ShortText = ""
     budget: ShortText = ""
+    epsilon: ShortText = Field(default="", description="ε of the whole plan, for queries that take a share of it")
+    delta: ShortText = Field(default="", description="δ of the whole plan, for queries that need one and say none")
     queries: list[QueryDraft] = Field(default=[QueryDraft()], min_length=1, max_length=MAX_QUERIES)
+
+
+def filled_in(entries: Mapping[str, str]) -> dict[str, Any]:
+    """The texts that were not left empty, without blanks around them."""
+    return {name: text.strip() for name, text in entries.items() if text.strip()}
 
 
 def parse_form(pairs: Iterable[tuple[str, str]]) -> PlanDraft:
@@ -230,11 +325,15 @@ def parse_form(pairs: Iterable[tuple[str, str]]) -> PlanDraft:
 
 
 def _without_blanks(draft: PlanDraft) -> PlanDraft:
-    """The same without the rows for keys that were left empty: the form has room for one more whenever it is shown."""
+    """The same without the rows that were left empty: the form has room for one more whenever it is shown."""
     for query in draft.queries:
         for field in registry.query_fields().values():
             if field.input == "keys":
                 setattr(query, field.name, query.key_columns(field.name))
+            if field.input == "columns":
+                setattr(query, field.name, query.names(field.name))
+    for lookup in draft.lookups:
+        lookup.on, lookup.take = lookup.keys, lookup.taken
     return draft
 
 
@@ -254,52 +353,3 @@ def _numbered_keys_to_lists(content: Any) -> Any:
     if content and all(key.isdigit() for key in content):
         return [_numbered_keys_to_lists(content[key]) for key in sorted(content, key=int)]
     return {key: _numbered_keys_to_lists(value) for key, value in content.items()}
-
-
-def blank_draft(view: SourceView, budget: str = "") -> PlanDraft:
-    """A form about a table that asks for one count. Columns of a CSV file are of the kinds that were found."""
-    columns: Any = [{"name": column.name, "kind": column.kind} for column in view.columns if column.found]
-    return PlanDraft(location=view.location, table=view.table or "", columns=columns, budget=budget)
-
-
-def draft_from_plan(plan: Plan, view: SourceView) -> PlanDraft:
-    """The form filled in with a plan. Columns of a CSV file that it does not declare are as they were found."""
-    if len(plan.queries) > MAX_QUERIES:
-        raise InputError(f"plan must have at most {MAX_QUERIES} queries for the form, got {len(plan.queries)}", "plan")
-    unit, part, source = plan.unit, plan.part, plan.source
-    kinds = {column.name: source.columns.get(column.name, column.kind) for column in view.columns if column.found}
-    columns: Any = [{"name": name, "kind": kind} for name, kind in kinds.items()]
-    return PlanDraft(
-        title=plan.title or "",
-        location=source.location,
-        table=source.table or "",
-        columns=columns,
-        fingerprint=plan.fingerprint or "",
-        neighbours="replace" if plan.neighbours == "replace" else "add-remove",
-        protects="row" if unit.column is None else "person",
-        person=unit.column or "",
-        keeps="groups" if unit.groups else "rows",
-        bound=str(unit.bound),
-        part_column="" if part is None else part.column,
-        part_equals="" if part is None else keys_text([part.equals]),
-        budget=plan.budget.strip(),
-        queries=[_query_draft(query_spec) for query_spec in plan.queries],
-    )
-
-
-def _query_draft(query_spec: QuerySpec) -> QueryDraft:
-    query = query_spec.query
-    fields: dict[str, Any] = {"name": query_spec.name, "kind": query.kind, "where": query.where or ""}
-    fields["epsilon"] = _number_text(query_spec.epsilon) if query_spec.epsilon else ""
-    return QueryDraft(**fields, **{name: _draft_value(value) for name, value in query.plan_entries().items()})
-
-
-def _draft_value(value: Any) -> Any:
-    """An entry of a plan as the form has it."""
-    if isinstance(value, dict):
-        return [KeyColumn(column=column, values=keys_text(keys)) for column, keys in value.items()]
-    return _number_text(value) if isinstance(value, Fraction) else value
-
-
-def _number_text(value: Fraction) -> str:
-    return plan_writer.toml_number(value).strip('"')

@@ -31,13 +31,17 @@ class OfferedQuery(BaseModel):
     name: str
     kind: str
     epsilon: FormattedNumber
+    delta: FormattedNumber | None = Field(default=None, description="None where it needs none")
     expected: FormattedNumber = Field(description="Expected absolute error of the noise alone, and its suffix")
     half_width: FormattedNumber = Field(description="The noise is within ± this in 95 % of cases")
     optimal: str = Field(description="In which sense no mechanism is better")
 
 
 class Offer(BaseModel):
-    """A plan at a cost, to be accepted once. `key`, `plan`, `cost` and `takes` are what accepting it must repeat."""
+    """A plan at a cost, to be accepted once. `key`, `plan`, `cost` and `takes` are what accepting it must repeat.
+
+    The amounts of δ follow from the plan, and are checked again like those of ε.
+    """
 
     key: str
     plan: str = Field(description="The plan as TOML")
@@ -45,9 +49,13 @@ class Offer(BaseModel):
     takes: str = Field(
         description="What is taken from the budget: ε, exactly; 0 where the ledger remembers the release"
     )
+    delta: str = Field(default="0", description="δ of the plan by itself, exactly")
+    takes_delta: str = Field(default="0", description="What is taken from the budget's δ")
     budget: str
     left: str
     after: str
+    delta_left: str = "0"
+    delta_after: str = "0"
     free: bool
     preview: dict[str, Any] = Field(description="What utmost release --dry-run --json prints")
     queries: list[OfferedQuery] = Field(default=[], description="The queries as the page shows them")

@@ -15,9 +15,11 @@ from utmost.exact import epsilon as level_of
 from utmost.exact import number
 from utmost.publish import release_file
 from utmost.publish.release_model import Answer, Release
+from utmost.publish.tidy_table import answer_rows, key_columns
 from utmost.queries.answer_error import noise_remark
 from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
-from utmost.reports.numbers import at_most, quantity
+from utmost.queries.keys import key_name
+from utmost.reports.numbers import at_least, at_most, quantity
 from utmost.reports.release import VALUE_DIGITS, error_remarks
 from utmost.studio import charts, data_folder
 from utmost.studio.charts import Chart, VegaSpec
@@ -31,10 +33,25 @@ CURVE_POINTS = 241  # of a law that is drawn
 
 
 class CellView(BaseModel):
-    """A cell of a histogram."""
+    """A cell of an answer, listed or found, with its noisy number and the 95 % interval of it, rounded outward."""
 
     keys: str
+    key_values: list[str] = Field(description="The key of each of the answer's key columns")
     value: int | str = Field(description="A whole number, or a fraction as text")
+    low: str | None = Field(description="None where the number has no interval in its own unit, as a quantile")
+    high: str | None
+
+    @property
+    def shown_value(self) -> FormattedNumber:
+        """The number as a page shows it."""
+        return FormattedNumber.of(quantity(number(self.value)))
+
+    @property
+    def shown_interval(self) -> tuple[FormattedNumber | None, FormattedNumber | None]:
+        """The ends of the interval as a page shows them."""
+        low = None if self.low is None else FormattedNumber.of(at_least(number(self.low)))
+        high = None if self.high is None else FormattedNumber.of(at_most(number(self.high)))
+        return low, high
 
 
 class AnswerView(BaseModel):
@@ -44,7 +61,10 @@ class AnswerView(BaseModel):
     kind: str
     where: str | None
     epsilon: str
-    value: str | None = Field(description="Exact; None for a histogram")
+    delta: str
+    value: str | None = Field(description="Exact; None for an answer in cells")
+    key_columns: list[str] = Field(description="What tells its cells apart")
+    noun: str = Field(description="What its values are: cells, or quantiles")
     cells: list[CellView]
     more: int = Field(description="Cells that are not listed here; they are in the file")
     half_width: str
@@ -54,7 +74,7 @@ class AnswerView(BaseModel):
 
     @property
     def shown_value(self) -> FormattedNumber | None:
-        """The number as a page shows it; None for a histogram."""
+        """The number as a page shows it; None for an answer in cells."""
         return None if self.value is None else FormattedNumber.of(quantity(number(self.value), VALUE_DIGITS))
 
     @property
@@ -69,7 +89,10 @@ class ReleaseView(BaseModel):
     file: str
     title: str | None
     source: str
+    derived: dict[str, str] = Field(description="The expressions of the columns that the plan made")
+    public_tables: list[str] = Field(description="The public tables that columns were looked up in")
     epsilon: str
+    delta: str
     guarantee: str
     budget: str
     entry: int
@@ -91,7 +114,10 @@ def release_view(settings: Settings, file: str, plan: str | None) -> ReleaseView
         file=file,
         title=release.title,
         source=release.source.name,
+        derived=dict(release.source.derive),
+        public_tables=[lookup.name for lookup in release.source.lookups],
         epsilon=str(release.epsilon),
+        delta=str(release.delta),
         guarantee=release.guarantee,
         **_entry_fields(release),
         unit=str(release.unit),
@@ -120,17 +146,17 @@ def _entry_fields(release: Release) -> dict[str, Any]:
 
 
 def _answer_view(answer: Answer) -> AnswerView:
-    cells = answer.named_values
+    cells = _cell_views(answer)
     return AnswerView(
         name=answer.name,
         kind=answer.kind,
         where=answer.where,
         epsilon=str(answer.epsilon),
+        delta=str(answer.delta),
         value=None if isinstance(answer.value, tuple) else str(answer.value),
-        cells=[
-            CellView(keys=keys, value=value if isinstance(value, int) else str(value))
-            for keys, value in cells[:MAX_LISTED_CELLS]
-        ],
+        key_columns=list(key_columns(answer)),
+        noun=answer.query.values_noun,
+        cells=cells[:MAX_LISTED_CELLS],
         more=max(len(cells) - MAX_LISTED_CELLS, 0),
         half_width=str(answer.released_error.half_width),
         behind=answer.released_error.suffix,
@@ -139,32 +165,51 @@ def _answer_view(answer: Answer) -> AnswerView:
     )
 
 
+def _cell_views(answer: Answer) -> list[CellView]:
+    """The cells of an answer; none where it is one number."""
+    if not isinstance(answer.value, tuple):
+        return []
+    return [
+        CellView(
+            keys=name,
+            key_values=[key_name(key) for key in row.keys.values()],
+            value=value if isinstance(value, int) else str(value),
+            low=row.low,
+            high=row.high,
+        )
+        for (name, value), row in zip(answer.named_values, answer_rows(answer), strict=True)
+    ]
+
+
 def _answer_chart(answer: Answer) -> Chart | None:
+    if isinstance(answer.value, tuple):
+        return _cell_chart(answer)
     lattice = answer.mechanism.lattice
-    if lattice is None:
-        return None
-    return _cell_chart(answer) if isinstance(answer.value, tuple) else _noise_chart(answer, lattice)
+    return None if lattice is None else _noise_chart(answer, lattice)
 
 
 def _cell_chart(answer: Answer) -> Chart | None:
-    """The cells of an answer, each with its 95 % interval."""
+    """The cells of an answer, each with its 95 % interval; none where they have no intervals, or are too many."""
     assert isinstance(answer.value, tuple)
-    if len(answer.value) > MAX_BARS:
+    cells = _cell_views(answer) if 0 < len(answer.value) <= MAX_BARS else []
+    if not cells or any(cell.low is None or cell.high is None for cell in cells):
         return None
-    half_width = float(answer.error.half_width)
     rows = [
-        {"cell": keys, "value": number, "low": number - half_width, "high": number + half_width}
-        for keys, number in ((name, _chart_number(value)) for name, value in answer.named_values)
+        {"cell": cell.keys, "value": _chart_number(cell.value), "low": float(cell.low), "high": float(cell.high)}
+        for cell in cells
+        if cell.low is not None and cell.high is not None
     ]
     caption = (
         f"Each of these noisy numbers is within ±{at_most(answer.error.half_width).typeset} of "
         f"{answer.error.target} in 95 % of cases."
+        if not answer.error.over_rows
+        else f"These noisy numbers with their 95 % intervals, around {answer.error.target}."
     )
     return charts.make_chart(_cell_spec(), caption, cells=rows)
 
 
-def _chart_number(value: int | Fraction) -> int | float:
-    return value if isinstance(value, int) else float(value)
+def _chart_number(value: int | str) -> int | float:
+    return value if isinstance(value, int) else float(Fraction(value))
 
 
 @cache

@@ -21,7 +21,7 @@ from utmost.publish.execute import PlannedAnswer, Preview
 from utmost.publish.plans import Plan
 from utmost.publish.release_model import Release
 from utmost.reports.numbers import Rounding, amount
-from utmost.reports.preview import describe, part_remarks, plan_remarks, shown_error
+from utmost.reports.preview import describe, lookup_remarks, part_remarks, plan_remarks, shown_error
 from utmost.studio.curator import plan_builder
 from utmost.studio.curator.release_offers import AcceptedOffer, Offer, OfferedQuery, Offers, Outcome, StartedRun
 from utmost.studio.data_folder import RELEASE_SUFFIX
@@ -75,6 +75,8 @@ class SpendingService:
             budget=plan.budget,
             left=str(preview_result.left),
             after=str(preview_result.after),
+            delta_left=str(preview_result.delta_left),
+            delta_after=str(preview_result.delta_after),
             free=preview_result.free,
             preview=describe(preview_result).json,
             queries=[_offered_query(planned_answer) for planned_answer in preview_result.planned_answers],
@@ -82,6 +84,7 @@ class SpendingService:
                 *plan_remarks(
                     preview_result.planned_answers, preview_result.setting, {}, total=preview_result.plan.price.epsilon
                 ),
+                *lookup_remarks(preview_result.plan.source),
                 *part_remarks(preview_result.part_adds_up),
             ],
         )
@@ -97,8 +100,11 @@ class SpendingService:
         """The outcome of one of this owner's offers."""
         return self._find_outcome(self.find(owner, key)) or Outcome(state="open", key=key)
 
-    def accept(self, owner: str, confirmation: AcceptedOffer) -> Outcome:
-        """Spend what an offer costs and make its release; again, give the same release and charge nothing."""
+    def accept(self, owner: str, confirmation: AcceptedOffer, charged_by: str | None = None) -> Outcome:
+        """Spend what an offer costs and make its release; again, give the same release and charge nothing.
+
+        `charged_by` is who the ledger says has charged; by default the system's user.
+        """
         try:
             offer = self.find(owner, confirmation.key)
             if (confirmation.plan.replace("\r\n", "\n"), confirmation.cost, confirmation.takes) != (
@@ -107,7 +113,7 @@ class SpendingService:
                 offer.takes,
             ):
                 raise Refusal(409, "what is confirmed must be what was shown, and is not: look at the plan again")
-            return self._run_once(offer)
+            return self._run_once(offer, charged_by)
         except UtmostError:
             self._metrics.count_charge("refused")
             raise
@@ -118,7 +124,7 @@ class SpendingService:
         path = self._plans / f"{stem}.toml"
         return path.read_text(encoding="utf-8") if "/" not in stem and path.is_file() else None
 
-    def _run_once(self, offer: Offer) -> Outcome:
+    def _run_once(self, offer: Offer, charged_by: str | None) -> Outcome:
         """The outcome of the one run that there is."""
         with self._lock:
             future = self._running.get(offer.key)
@@ -128,7 +134,7 @@ class SpendingService:
             if outcome is not None:
                 return outcome.model_copy(update={"repeated": True})
             if future is None:
-                future = self._running[offer.key] = self._threads.submit(self._run, offer)
+                future = self._running[offer.key] = self._threads.submit(self._run, offer, charged_by)
         try:
             return future.result(RELEASE_SECONDS)
         except TimeoutError:
@@ -137,10 +143,10 @@ class SpendingService:
     def _in_progress(self, key: str) -> Outcome:
         return Outcome(state="going", key=key, words=self._progress.get(key, ""))
 
-    def _run(self, offer: Offer) -> Outcome:
+    def _run(self, offer: Offer, charged_by: str | None) -> Outcome:
         """Charge and release, in a thread of its own."""
         try:
-            outcome = self._charge_and_release(offer)
+            outcome = self._charge_and_release(offer, charged_by)
             if outcome.state == "done":
                 self._metrics.count_charge("charged")
             return outcome
@@ -149,12 +155,12 @@ class SpendingService:
                 self._running.pop(offer.key, None)
                 self._progress.pop(offer.key, None)
 
-    def _charge_and_release(self, offer: Offer) -> Outcome:
+    def _charge_and_release(self, offer: Offer, charged_by: str | None) -> Outcome:
         plan = plan_builder.accept_plan(offer.plan, self._settings)
         stem = self._reserve_stem(plan, offer.plan)
         try:
             studio_plan = replace(plan, ledger=self._settings.ledger, output=self._release_path(stem))
-            with execute.prepare_release(studio_plan) as prepared_release:
+            with execute.prepare_release(studio_plan, charged_by=charged_by) as prepared_release:
                 _check_amounts(offer, prepared_release.preview)
                 charges = prepared_release.budget_ledger.state(offer.budget).charges
                 self._offers.start_run(
@@ -245,6 +251,7 @@ def _offered_query(planned_answer: PlannedAnswer) -> OfferedQuery:
         name=spec.name,
         kind=spec.query.kind,
         epsilon=FormattedNumber.of(amount(spec.epsilon, Rounding.UP)),
+        delta=FormattedNumber.of(amount(spec.delta, Rounding.UP)) if spec.delta else None,
         expected=FormattedNumber.of(error.expected),
         half_width=FormattedNumber.of(error.half_width),
         optimal=planned_answer.law.optimal,
@@ -252,17 +259,31 @@ def _offered_query(planned_answer: PlannedAnswer) -> OfferedQuery:
 
 
 def _amounts(preview: Preview) -> dict[str, str]:
+    """What a plan costs and takes from its budget, of ε and of δ, by their names in an offer."""
     assert preview.left is not None
     assert preview.after is not None
-    return {"cost": str(preview.cost), "takes": str(preview.left - preview.after)}
+    assert preview.delta_left is not None
+    assert preview.delta_after is not None
+    return {
+        "cost": str(preview.cost),
+        "takes": str(preview.left - preview.after),
+        "delta": str(preview.plan.delta),
+        "takes_delta": str(preview.delta_left - preview.delta_after),
+    }
 
 
 def _check_amounts(offer: Offer, preview: Preview) -> None:
     """Refuse to spend anything but what was shown."""
     amounts = _amounts(preview)
-    if amounts != {"cost": offer.cost, "takes": offer.takes}:
+    if any(getattr(offer, name) != value for name, value in amounts.items()):
+        now = _taken_words(amounts["takes"], amounts["takes_delta"])
+        shown = _taken_words(offer.takes, offer.takes_delta)
         raise Refusal(
             409,
-            f"the plan takes ε {amounts['takes']} from the budget now, and ε {offer.takes} was shown: "
+            f"the plan takes {now} from the budget now, and {shown} was shown: "
             "nothing was spent; look at the plan again",
         )
+
+
+def _taken_words(epsilon: str, delta: str) -> str:
+    return f"ε {epsilon}" if delta == "0" else f"ε {epsilon} and δ {delta}"

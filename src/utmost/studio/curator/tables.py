@@ -15,11 +15,21 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, Field
 
+from utmost.data.derive import parse_derivations
 from utmost.data.engines import registry
 from utmost.data.engines.csv_types import suggest_kinds
 from utmost.data.engines.schema import ColumnKind, column_kind
+from utmost.data.lookup import Lookup, PublicRows, name_lookup_in_errors, read_lookup
 from utmost.data.selection import PrivacyUnit
-from utmost.data.sources import SAMPLE_FILES, Source, TableSchema, declared_types, list_tables, open_table
+from utmost.data.sources import (
+    SAMPLE_FILES,
+    Source,
+    TableSchema,
+    check_lookups,
+    declared_types,
+    list_tables,
+    open_table,
+)
 from utmost.errors import InputError, UtmostError
 from utmost.studio import data_folder
 from utmost.studio.background import ThreadGroup
@@ -62,7 +72,10 @@ def list_locations(settings: Settings) -> list[str]:
 
 
 def check_source(source: Source, settings: Settings) -> Source:
-    """The source, if it is the bundled table or a file of the folder, read by the first engine; so are its lookups."""
+    """The source, if it is the bundled table or a file of the folder, read by the first engine.
+
+    Its lookups must be in public tables (`data_folder.public_table_path`), and not in the table itself.
+    """
     engine = registry.ENGINES[0]
     if source.engine not in (None, engine.name):
         raise InputError(f"engine must be left out here: the studio reads files with {engine.title}", "location")
@@ -70,8 +83,9 @@ def check_source(source: Source, settings: Settings) -> Source:
         with errors_for_field("location"):
             data_folder.path_in_folder(settings.folder, source.location, data_folder.TABLE_SUFFIXES)
     for lookup in source.lookups:
-        with errors_for_field("location"):
-            data_folder.path_in_folder(settings.folder, lookup.location, data_folder.TABLE_SUFFIXES)
+        with name_lookup_in_errors(lookup):
+            data_folder.public_table_path(settings, lookup.location)
+    check_lookups(source, settings.folder)
     return source
 
 
@@ -85,6 +99,22 @@ def source_view(settings: Settings, location: str, table: str | None = None) -> 
     return SourceView(location=location, format=kind, table=table or None, tables=names, columns=columns)
 
 
+def schema_columns(schema: TableSchema) -> list[Column]:
+    """The columns of a table with those that are new. A kind that a plan declares is no longer suggested."""
+    return [Column(name=name, kind=str(kind), found=False) for name, kind in schema.kinds.items()]
+
+
+def public_columns(settings: Settings, location: str) -> list[Column]:
+    """The columns of a public table; none where it is not one."""
+    try:
+        stamp = file_stamp(data_folder.public_table_path(settings, location))
+        types = _column_types(settings.folder, location, None, stamp)
+    except UtmostError:
+        return []
+    is_untyped = _is_untyped(Source(location))
+    return [Column(name=name, kind=str(column_kind(dtype)), found=is_untyped) for name, dtype in types.items()]
+
+
 def _column_views(settings: Settings, source: Source) -> list[Column]:
     types = _column_types(settings.folder, source.location, source.table, _file_stamp(settings, source.location))
     return [Column(name=name, kind=str(column_kind(dtype)), found=_is_untyped(source)) for name, dtype in types.items()]
@@ -96,19 +126,10 @@ def _is_untyped(source: Source) -> bool:
 
 
 def table_schema(settings: Settings, source: Source) -> TableSchema:
-    """The table without its rows; what its kinds were found to be is known as found, unless it is declared."""
+    """The table without its rows, with its new columns; kinds that were found are known as found, unless declared."""
     check_source(source, settings)
-    folder, stamp = settings.folder, _file_stamp(settings, source.location)
-    with _errors_for_location():
-        types = _column_types(folder, source.location, source.table, stamp)
-    untyped = _is_untyped(source)
-    if source.columns and not untyped:
-        raise InputError(f"columns must be left out for {source.name}: its kinds are known", "columns")
-    if untyped:
-        _check_declared_columns(source, list(types))
-        types = declared_types(
-            {**{name: column_kind(dtype) for name, dtype in types.items()}, **_declared_kinds(source)}
-        )
+    folder, stamp, untyped = settings.folder, _file_stamp(settings, source.location), _is_untyped(source)
+    types = _schema_types(settings, source, stamp)
 
     def count_units(unit: PrivacyUnit) -> int:
         kinds = (
@@ -116,10 +137,49 @@ def table_schema(settings: Settings, source: Source) -> TableSchema:
             if untyped
             else {}
         )
-        future = _unit_count_future(folder, source.location, source.table, stamp, unit.column, tuple(kinds.items()))
-        return _wait_for_count(future)
+        markers = source.missing.get(unit.column or "", ())
+        counted = (folder, source.location, source.table, stamp, unit.column, tuple(kinds.items()), markers)
+        return _wait_for_count(_unit_count_future(*counted))
 
-    return TableSchema(types, count_units, frozenset(types) - frozenset(source.columns) if untyped else frozenset())
+    guessed_columns = frozenset(types) - frozenset(source.columns) if untyped else frozenset()
+    public_tables = [(lookup, public_types(settings, lookup)) for lookup in source.lookups]
+    return TableSchema(types, count_units, guessed_columns, parse_derivations(source.derive), public_tables)
+
+
+def _schema_types(settings: Settings, source: Source, stamp: FileStamp) -> Any:
+    """The types of a table's own columns; of a CSV file those that are declared, the others as they were found."""
+    with _errors_for_location():
+        types = _column_types(settings.folder, source.location, source.table, stamp)
+    if not _is_untyped(source):
+        if source.columns:
+            raise InputError(f"columns must be left out for {source.name}: its kinds are known", "columns")
+        return types
+    _check_declared_columns(source, list(types))
+    found_kinds = {name: column_kind(dtype) for name, dtype in types.items()}
+    return declared_types({**found_kinds, **_declared_kinds(source)})
+
+
+def public_types(settings: Settings, lookup: Lookup) -> PublicRows:
+    """The types of the columns of a lookup's public table, which is read again only when its file has changed."""
+    with name_lookup_in_errors(lookup):
+        stamp = file_stamp(data_folder.public_table_path(settings, lookup.location))
+    asked = tuple(tuple(mapping.items()) for mapping in (lookup.on, lookup.take, lookup.columns, lookup.missing))
+    result = _read_public_types(settings.folder, lookup.location, asked, stamp)
+    if isinstance(result, InputError):
+        raise result
+    return result
+
+
+@lru_cache(maxsize=CACHED_TABLES)
+def _read_public_types(folder: Path, location: str, asked: Any, stamp: FileStamp) -> PublicRows | InputError:
+    """The types, or why the table is refused: a long one is read once for either."""
+    lookup = Lookup(location, *(dict(pairs) for pairs in asked))
+    try:
+        return read_lookup(lookup, folder).without_rows()
+    except InputError as error:
+        return error.with_traceback(None)
+    except UtmostError as error:
+        return InputError(str(error), "location", context=lookup.label)
 
 
 def _declared_kinds(source: Source) -> dict[str, ColumnKind]:
@@ -135,10 +195,15 @@ def _check_declared_columns(source: Source, names: list[str]) -> None:
 
 
 def _file_stamp(settings: Settings, location: str) -> FileStamp:
-    """When a file was written, and how long it is."""
+    """The stamp of a source's file; that of the bundled table never changes."""
     if location in SAMPLE_FILES:
         return (0, 0)
-    status = data_folder.path_in_folder(settings.folder, location, data_folder.TABLE_SUFFIXES).stat()
+    return file_stamp(data_folder.path_in_folder(settings.folder, location, data_folder.TABLE_SUFFIXES))
+
+
+def file_stamp(path: Path) -> FileStamp:
+    """When a file was written, and how long it is."""
+    status = path.stat()
     return (status.st_mtime_ns, status.st_size)
 
 
@@ -166,10 +231,12 @@ def _unit_count_future(
     stamp: FileStamp,
     column: str | None,
     kinds: tuple[tuple[str, str], ...],
+    markers: tuple[str, ...],
 ) -> Future[int]:
     """The number of units, once it is known: they are counted in a thread, since a large file takes its time."""
     future: Future[int] = Future()
-    source = Source(location, table, None, dict(kinds))
+    missing = {column: markers} if column is not None and markers else {}
+    source = Source(location, table, None, dict(kinds), missing=missing)
     COUNT_THREADS.start(_count_units, future, source, folder, column)
     return future
 

@@ -248,11 +248,13 @@ const studioConsumer = (() => {
   function fillCellTable(content) {
     const body = document.querySelector("#cell-table tbody");
     if (!body) return;
+    const columns = body.closest("table").dataset.readings.split(" ");
     [...body.rows].forEach((row, k) => {
       const reading = content.readings[k];
       if (!reading) return;
-      const values = [reading.value, reading.unbiased ?? reading.value, reading.estimate, reading.low, reading.high, reading.loss?.expected, reading.loss?.face_value];
-      values.forEach((value, column) => studioForms.fill(row.cells[column + 1], value));
+      const unbiased = reading.unbiased ?? reading.value;
+      const values = { ...reading, unbiased, expected: reading.loss?.expected, face_value: reading.loss?.face_value };
+      columns.forEach((name, column) => studioForms.fill(row.cells[column + 1], values[name]));
     });
   }
 

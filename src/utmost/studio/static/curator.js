@@ -51,8 +51,51 @@
     cost.querySelector("[data-meter]").value = spentShare(preview);
     const remarks = document.querySelector("[data-remarks]");
     remarks.replaceChildren(...preview.remarks.map((remark) => Object.assign(document.createElement("li"), { textContent: remark })));
+    for (const element of document.querySelectorAll("[data-draft-if]")) element.hidden = !preview[element.dataset.draftIf];
+    showColumns(preview);
     if (form.dataset.quiet === undefined) showProblems(preview.problems);
     preview.queries.forEach(showQuery);
+  }
+
+  // The columns that can be chosen: new ones come and go as they are typed. What is chosen stays.
+  function showColumns(preview) {
+    const names = preview.columns.map((column) => column.name);
+    if (!names.length) return;
+    const numbers = preview.columns.filter((column) => ["integer", "number"].includes(column.kind)).map((column) => column.name);
+    for (const select of form.querySelectorAll("select[data-columns=any]")) offerColumns(select, names);
+    for (const select of form.querySelectorAll("select[data-columns=number]")) offerColumns(select, numbers);
+    preview.public_columns.forEach((columns, k) => {
+      const lookup = form.querySelector(`[data-lookup="${k}"]`);
+      for (const select of lookup?.querySelectorAll("select[data-columns=public]") ?? []) {
+        offerColumns(select, columns.map((column) => column.name));
+      }
+    });
+  }
+
+  function offerColumns(select, names) {
+    const chosen = select.value, offered = chosen && !names.includes(chosen) ? [...names, chosen] : names;
+    const [empty, ...options] = select.options;
+    if (options.length === offered.length && options.every((option, k) => option.value === offered[k])) return;
+    select.replaceChildren(empty, ...offered.map((name) => new Option(name, name)));
+    select.value = chosen;
+  }
+
+  // The fields that belong to what is chosen in a query: its kind, the way it is asked of cells, its price.
+  function showFields(fieldset) {
+    const value = (name) => fieldset.querySelector(`select[name$=".${name}"]`).value;
+    const kind = value("kind"), ways = fieldset.querySelector('select[name$=".cells"]');
+    for (const option of ways.querySelectorAll("option[data-kinds]")) {
+      option.hidden = option.disabled = !option.dataset.kinds.split(" ").includes(kind);
+      if (option.disabled && option.selected) ways.value = "";
+    }
+    for (const element of fieldset.querySelectorAll("div[data-kinds]")) {
+      const kinds = element.dataset.kinds.split(" ");
+      element.hidden = !kinds.includes(kind) && !kinds.includes(`${kind}/${ways.value}`);
+    }
+    for (const element of fieldset.querySelectorAll("[data-price]")) {
+      element.hidden = !element.dataset.price.split(" ").includes(value("price"));
+    }
+    if (value("price") === "share") form.querySelector(".whole-price").open = true;
   }
 
   function showValue(element, preview) {
@@ -84,18 +127,24 @@
     if (!fieldset) return;
     const figure = document.getElementById(`curve-${k}`);
     figure.classList.toggle("stale", !query);
+    for (const element of fieldset.querySelectorAll("[data-query-if]")) element.hidden = !query?.[element.dataset.queryIf];
     for (const element of fieldset.querySelectorAll("[data-query-value]")) {
-      const name = element.dataset.queryValue, isNumber = name === "expected" || name === "half_width";
+      const name = element.dataset.queryValue, isNumber = ["expected", "half_width", "epsilon", "delta"].includes(name);
       studioForms.fill(element, query ? query[name] : isNumber ? "–" : "");
       if (!query) element.removeAttribute("title");
     }
     if (!query) {
-      figure.querySelector("[data-words]").textContent = "The error over ε is drawn when the query is complete.";
+      showNoCurve(figure);
       return;
     }
     studioCharts.draw(figure, query.picture).then(() => {
       figure.dataset.drawn = String(Number(figure.dataset.drawn || 0) + 1);
+      if (figure.classList.contains("stale")) showNoCurve(figure); // it was drawn after the query had become wrong
     });
+  }
+
+  function showNoCurve(figure) {
+    figure.querySelector("[data-words]").textContent = "The error over ε is drawn when the query is complete.";
   }
 
   // All problems at once, each beside its field.
@@ -132,10 +181,11 @@
   form.addEventListener("input", (event) => {
     if (event.target.name?.startsWith("new_")) return;
     delete form.dataset.quiet;
-    if (event.target.name?.endsWith(".kind") && event.target.name.startsWith("queries.")) {
-      for (const element of event.target.closest("[data-query]").querySelectorAll("[data-kinds]")) {
-        element.hidden = !element.dataset.kinds.split(" ").includes(event.target.value);
-      }
+    const query = event.target.closest("[data-query]"), lookup = event.target.closest("[data-lookup]");
+    if (query && event.target instanceof HTMLSelectElement) showFields(query);
+    if (lookup && event.target.name.endsWith(".location")) {
+      const isCsv = event.target.value.toLowerCase().endsWith(".csv");
+      for (const element of lookup.querySelectorAll("[data-csv]")) element.hidden = !isCsv;
     }
     updatePreview();
   });
@@ -146,6 +196,7 @@
   });
   document.addEventListener("DOMContentLoaded", () => {
     if ([...form.elements].some(isEdited)) delete form.dataset.quiet;
+    form.querySelectorAll("[data-query]").forEach(showFields);
     updatePreview();
   });
 })();
