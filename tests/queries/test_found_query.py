@@ -165,10 +165,12 @@ KINDS: dict[str, dict[str, Any]] = {
     "variance": NUMBERS,
     "quantile": NUMBERS | {"probability": "1/2"},
     "quartiles": NUMBERS | {"kind": "quantile", "probabilities": ["1/4", "1/2", "3/4"]},
+    "one median": NUMBERS | {"kind": "quantile", "probabilities": ["1/2"]},
     "min": NUMBERS,
     "max": NUMBERS,
     "distinct": {"column": "x"},
 }
+LISTS = ("quartiles", "one median")  # of quantiles in each cell
 
 
 def plan_text() -> str:
@@ -203,7 +205,8 @@ def test_every_kind_is_released_over_found_cells(folder: Path) -> None:
     again = release_file.parse_release(document)
     assert [answer.named_values for answer in again] == [answer.named_values for answer in release]
     values = {answer.name: dict(answer.named_values) for answer in release}
-    assert all(set(cells) == {"a", "b"} for name, cells in values.items() if name != "quartiles")
+    assert all(set(cells) == {"a", "b"} for name, cells in values.items() if name not in LISTS)
+    assert values["one median"] == {"a,1/2": 3, "b,1/2": 7}
     assert values["quartiles"] == {f"{cell},{p}": x for cell, x in (("a", 3), ("b", 7)) for p in ("1/4", "1/2", "3/4")}
     assert abs(values["sum"]["a"] - 3 * 3999) < 600
     assert abs(values["mean"]["b"] - 7) < 1
@@ -214,8 +217,10 @@ def test_every_kind_is_released_over_found_cells(folder: Path) -> None:
     for row in tidy_table.tidy_table(again).rows:
         assert row.low is None or Fraction(row.low) <= Fraction(row.value) <= Fraction(str(row.high))
     for answer in again:
-        name = "a,1/2" if answer.name == "quartiles" else "a"
+        name = "a,1/2" if answer.name in LISTS else "a"
         assert answer.estimate("uniform", "absolute", cell=name).cells == (name,)
+        assert name in answer.estimate("uniform", "absolute")._repr_html_()
+    assert "one median" in again._repr_html_()
 
 
 def test_where_no_cell_is_told_the_release_has_empty_lists(folder: Path) -> None:

@@ -79,12 +79,12 @@ class Answer:
         if "cells" not in self.details:
             return self.query.named_values(self.value)
         assert isinstance(self.value, tuple)
-        numbers = chain.from_iterable(self.value) if self._numbers_per_entry > 1 else self.value
-        return list(zip(self.cell_names, numbers, strict=True))
+        entries = (entry if isinstance(entry, tuple) else (entry,) for entry in self.value)
+        return list(zip(self.cell_names, chain.from_iterable(entries), strict=True))
 
     @property
     def _numbers_per_entry(self) -> int:
-        """How many numbers belong to one entry of the file: several of several quantiles in a cell."""
+        """How many numbers belong to one entry of the file: a list of quantiles has one for each share."""
         has_lists = isinstance(self.value, tuple) and self.value and isinstance(self.value[0], tuple)
         return len(self.value[0]) if has_lists else 1  # type: ignore[index]
 
