@@ -13,6 +13,7 @@ from typing import Any
 import duckdb
 import jsonschema
 import pytest
+from pyarrow import parquet
 
 import utmost as ut
 from utmost.data.cells import Cell
@@ -229,7 +230,10 @@ def test_where_no_cell_is_told_the_release_has_empty_lists(folder: Path) -> None
     assert all(answer.value == () for answer in release)
     again = release_file.read_release(folder / "out.json")
     assert [answer.value for answer in again] == [()] * len(KINDS)
-    assert tidy_table.tidy_table(again).rows == ()
+    table = tidy_table.tidy_table(again)
+    assert table.rows == ()
+    table.write(folder / "out.parquet")
+    assert parquet.read_table(folder / "out.parquet").column_names == list(table.columns)
 
 
 @pytest.mark.parametrize(

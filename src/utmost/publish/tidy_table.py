@@ -104,7 +104,8 @@ class TidyTable:
         """The table with typed columns: keys by their kind, numbers as decimals of one scale a column."""
         import pyarrow as pa
 
-        columns = list(zip(*(self.cells(row) for row in self.rows), strict=True))
+        rows = [self.cells(row) for row in self.rows]
+        columns = list(zip(*rows, strict=True)) or [()] * len(self.columns)  # where no cell is told there is no row
         number_start = len(columns) - len(NUMBER_COLUMNS)
         arrays = [_key_array(column) for column in columns[:number_start]]
         arrays += [_number_array(column) for column in columns[number_start:]]
