@@ -249,6 +249,9 @@ def test_where_no_cell_is_told_the_release_has_empty_lists(folder: Path) -> None
         ("sum", lambda q: q["mechanism"]["selection"].__setitem__("threshold", 3)),
         ("sum", lambda q: q["mechanism"]["parts"]["answer"].__setitem__("epsilon", "1/3")),
         ("mean", lambda q: q["mechanism"]["parts"].pop("total")),
+        ("mean", lambda q: q["mechanism"]["parts"].__setitem__("squares", q["mechanism"]["parts"]["total"])),
+        ("mean", lambda q: q["mechanism"]["parts"].__setitem__("answer", q["mechanism"]["parts"]["total"])),
+        ("quantile", lambda q: q["mechanism"]["parts"].__setitem__("total", q["mechanism"]["parts"]["answer"])),
         ("distinct", lambda q: q.__setitem__("delta", "0")),
     ],
 )
@@ -258,6 +261,16 @@ def test_an_altered_file_is_refused(folder: Path, kind: str, change: Any) -> Non
     change(next(query for query in document["queries"] if query["name"] == kind))
     with pytest.raises(InputError):
         release_file.parse_release(json.dumps(document))
+
+
+def test_the_order_of_parts_in_a_file_means_nothing(folder: Path) -> None:
+    release = ut.release(parse_plan(plan_text(), folder))
+    document = json.loads((folder / "out.json").read_text())
+    mechanism = next(query for query in document["queries"] if query["name"] == "variance")["mechanism"]
+    mechanism["parts"] = dict(reversed(mechanism["parts"].items()))
+    again = release_file.parse_release(json.dumps(document))["variance"]
+    assert again == release["variance"]
+    assert again.mechanism.value_unit == release["variance"].mechanism.value_unit
 
 
 @pytest.mark.parametrize(

@@ -245,7 +245,7 @@ def computed_answer(name: str, statement: Statement, setting: PrivacySetting) ->
         query=query,
         epsilon=statement.epsilon,
         sensitivity=selection.sensitivity,
-        mechanism=statement.mechanism,
+        mechanism=selection.mechanism,
         optimal=selection.optimal,
         error=error,
         value=drawn.value,
@@ -269,6 +269,7 @@ def _check_delta(query: Query, mechanism: AnswerMechanism, setting: PrivacySetti
 
 
 def _check_statement(statement: Statement, selection: SelectedMechanism) -> None:
+    """Refuse another sensitivity than the query's, and a mechanism with other entries, with fewer or with more."""
     if statement.sensitivity != selection.sensitivity:
         raise InputError(
             f"sensitivity must be {selection.sensitivity} for this query, unit and neighbours, got "
@@ -277,11 +278,11 @@ def _check_statement(statement: Statement, selection: SelectedMechanism) -> None
             ALTERED,
         )
     expected, stated = (_leaves(mechanism.content()) for mechanism in (selection.mechanism, statement.mechanism))
-    for name, value in expected.items():
-        if stated.get(name) != value:
+    for name in (*expected, *stated):
+        if expected.get(name, ...) != stated.get(name, ...):  # an end that is null is not one that is missing
+            words = (_entry_words(name, content.get(name)) for content in (expected, stated))
             raise InputError(
-                f"mechanism must have {name} {_entry_words(name, value)} at epsilon {statement.epsilon}, got "
-                f"{_entry_words(name, stated.get(name))}",
+                f"mechanism must have {name[:60]} {next(words)} at epsilon {statement.epsilon}, got {next(words)}",
                 "mechanism",
                 ALTERED,
             )
