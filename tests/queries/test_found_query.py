@@ -253,6 +253,11 @@ def test_where_no_cell_is_told_the_release_has_empty_lists(folder: Path) -> None
         ("mean", lambda q: q["mechanism"]["parts"].__setitem__("answer", q["mechanism"]["parts"]["total"])),
         ("quantile", lambda q: q["mechanism"]["parts"].__setitem__("total", q["mechanism"]["parts"]["answer"])),
         ("distinct", lambda q: q.__setitem__("delta", "0")),
+        ("mean", lambda q: q["parts"].__setitem__(0, None)),
+        ("mean", lambda q: q.__setitem__("parts", [None, None])),
+        ("sum", lambda q: q.__setitem__("cells", [[1], ["b"]])),
+        ("count", lambda q: q.__setitem__("cells", [[True], [1]])),
+        ("count", lambda q: q.__setitem__("cells", [["a"], ["b" * 201]])),
     ],
 )
 def test_an_altered_file_is_refused(folder: Path, kind: str, change: Any) -> None:
