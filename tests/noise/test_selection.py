@@ -122,6 +122,15 @@ def test_balls_hold_the_probabilities(tenths: int, inverse_delta: int, count: in
     assert high - low < Fraction(1, 2**60)
 
 
+@pytest.mark.parametrize("delta", [Fraction(1, 1000), Fraction(1, 10**290), Fraction(1, 10**600)], ids=float)
+@pytest.mark.parametrize("level", [alpha("1/2"), alpha("1/8"), alpha(Fraction(1, 2**1000))], ids=str)
+def test_an_error_is_a_number_however_small_delta_is_and_however_large_epsilon(level: Level, delta: Fraction) -> None:
+    law = selection_law(level, delta)
+    weights = masses(law)
+    expected = sum((abs(law.threshold - n) * weight for n, weight in enumerate(weights)), Fraction(0))
+    assert law.expected_error() == pytest.approx(float(expected))
+
+
 @pytest.mark.parametrize("level", [epsilon("0.3"), alpha("1/2")], ids=str)
 def test_the_error_is_that_of_the_law(level: Level) -> None:
     law = selection_law(level, Fraction(1, 1000))
