@@ -185,7 +185,8 @@ def read_cells(fields: Fields, columns: int) -> tuple[tuple[Key, ...], ...]:
     cells = tuple(tuple(key_from_json(key) for key in row) for row in rows)
     kinds_of_columns = (set(map(type, column)) for column in zip(*cells, strict=True))
     if any(len(kinds) > 1 for kinds in kinds_of_columns) or not all(is_plain_key(key) for row in cells for key in row):
-        raise fields.error("cells", f"must have keys of one kind in each column, texts of at most {MAX_TEXT_CHARS} each")
+        problem = f"must have keys of one kind in each column, texts of at most {MAX_TEXT_CHARS} characters"
+        raise fields.error("cells", problem)
     orders = [cell_order(cell) for cell in cells]
     if len(cells) > MAX_FOUND_CELLS or any(not before < after for before, after in pairwise(orders)):
         raise fields.error("cells", f"must be at most {MAX_FOUND_CELLS}, in order, each once")
