@@ -164,3 +164,12 @@ def test_a_selection_that_is_too_long_or_none_is_refused() -> None:
     for level, delta in ((epsilon(0), Fraction(1, 2)), (epsilon(1), Fraction(0)), (epsilon(1), Fraction(1))):
         with pytest.raises(InputError, match="0 < delta < 1"):
             selection_law(level, delta)
+
+
+def test_the_half_width_that_every_cell_has_is_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    law, asked = selection_law(epsilon("0.0123"), Fraction("1e-6")), []
+    decide = SelectionLaw.misses_at_most
+    monkeypatch.setattr(SelectionLaw, "misses_at_most", lambda *arguments: asked.append(1) or decide(*arguments))
+    widths = {law.half_width(Fraction(1, 40)) for _ in range(100)}
+    assert len(widths) == 1
+    assert 0 < len(asked) < 20

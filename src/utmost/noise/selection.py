@@ -106,13 +106,10 @@ class SelectionLaw:
 
     def half_width(self, miss: Fraction) -> int:
         """The least width that |y − count| is above with probability at most `miss`, decided exactly."""
-        low, high = -1, max(self.threshold, self.last - self.threshold)
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self._misses_at_most(middle, miss) else (middle, high)
-        return high
+        return _half_width(self, miss)
 
-    def _misses_at_most(self, width: int, miss: Fraction) -> bool:
+    def misses_at_most(self, width: int, miss: Fraction) -> bool:
+        """Is |y − count| above a width with probability at most `miss`: decided exactly."""
         below, above = (self.threshold - width - 1, self.threshold + width)
         for bits in (FIRST_BITS, 4 * FIRST_BITS):
             with working_precision(bits + EXTRA_BITS):
@@ -139,6 +136,15 @@ class SelectionLaw:
         counts = np.arange(self.crossing + 1)
         powers = np.exp(_logarithm(self.delta) + self.level.epsilon * (counts - 1))
         return np.asarray(powers * np.expm1(-self.level.epsilon * counts) / math.expm1(-self.level.epsilon))
+
+
+@lru_cache(maxsize=256)  # asked of each cell
+def _half_width(law: SelectionLaw, miss: Fraction) -> int:
+    low, high = -1, max(law.threshold, law.last - law.threshold)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if law.misses_at_most(middle, miss) else (middle, high)
+    return high
 
 
 @lru_cache(maxsize=256)
