@@ -122,6 +122,15 @@ def test_balls_hold_the_probabilities(tenths: int, inverse_delta: int, count: in
     assert high - low < Fraction(1, 2**60)
 
 
+@pytest.mark.parametrize("delta", [Fraction(1, 1000), Fraction(1, 10**290), Fraction(1, 10**600)], ids=float)
+@pytest.mark.parametrize("level", [alpha("1/2"), alpha("1/8"), alpha(Fraction(1, 2**1000))], ids=str)
+def test_an_error_is_a_number_however_small_delta_is_and_however_large_epsilon(level: Level, delta: Fraction) -> None:
+    law = selection_law(level, delta)
+    weights = masses(law)
+    expected = sum((abs(law.threshold - n) * weight for n, weight in enumerate(weights)), Fraction(0))
+    assert law.expected_error() == pytest.approx(float(expected))
+
+
 @pytest.mark.parametrize("level", [epsilon("0.3"), alpha("1/2")], ids=str)
 def test_the_error_is_that_of_the_law(level: Level) -> None:
     law = selection_law(level, Fraction(1, 1000))
@@ -155,3 +164,12 @@ def test_a_selection_that_is_too_long_or_none_is_refused() -> None:
     for level, delta in ((epsilon(0), Fraction(1, 2)), (epsilon(1), Fraction(0)), (epsilon(1), Fraction(1))):
         with pytest.raises(InputError, match="0 < delta < 1"):
             selection_law(level, delta)
+
+
+def test_the_half_width_that_every_cell_has_is_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    law, asked = selection_law(epsilon("0.0123"), Fraction("1e-6")), []
+    decide = SelectionLaw.misses_at_most
+    monkeypatch.setattr(SelectionLaw, "misses_at_most", lambda *arguments: asked.append(1) or decide(*arguments))
+    widths = {law.half_width(Fraction(1, 40)) for _ in range(100)}
+    assert len(widths) == 1
+    assert 0 < len(asked) < 20

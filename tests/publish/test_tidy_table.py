@@ -115,6 +115,10 @@ def test_formulas_in_names_keys_and_columns_are_written_as_texts_in_csv_and_as_t
 def test_a_key_column_of_the_name_of_another_column_is_told_apart() -> None:
     table = tidy_table(release_of(answer(Histogram({"value": (1,)}), 1, CLOSED, "h", value=(3,))))
     assert table.columns == ("query", "kind", "value (key)", "value", "low", "high", "error")
+    keys = {"value": (1,), "value (key)": (2,)}
+    table = tidy_table(release_of(answer(Histogram(keys), 1, CLOSED, "h", value=(3,))))
+    assert table.columns[2:4] == ("value (key)", "value (key) (key)")
+    assert table.to_arrow().to_pylist()[0]["value (key) (key)"] == 2
 
 
 def test_parquet_has_keys_of_their_kinds_and_exact_decimals(tmp_path: Path) -> None:

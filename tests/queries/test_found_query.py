@@ -13,6 +13,7 @@ from typing import Any
 import duckdb
 import jsonschema
 import pytest
+from pyarrow import parquet
 
 import utmost as ut
 from utmost.data.cells import Cell
@@ -165,10 +166,12 @@ KINDS: dict[str, dict[str, Any]] = {
     "variance": NUMBERS,
     "quantile": NUMBERS | {"probability": "1/2"},
     "quartiles": NUMBERS | {"kind": "quantile", "probabilities": ["1/4", "1/2", "3/4"]},
+    "one median": NUMBERS | {"kind": "quantile", "probabilities": ["1/2"]},
     "min": NUMBERS,
     "max": NUMBERS,
     "distinct": {"column": "x"},
 }
+LISTS = ("quartiles", "one median")  # of quantiles in each cell
 
 
 def plan_text() -> str:
@@ -203,7 +206,8 @@ def test_every_kind_is_released_over_found_cells(folder: Path) -> None:
     again = release_file.parse_release(document)
     assert [answer.named_values for answer in again] == [answer.named_values for answer in release]
     values = {answer.name: dict(answer.named_values) for answer in release}
-    assert all(set(cells) == {"a", "b"} for name, cells in values.items() if name != "quartiles")
+    assert all(set(cells) == {"a", "b"} for name, cells in values.items() if name not in LISTS)
+    assert values["one median"] == {"a,1/2": 3, "b,1/2": 7}
     assert values["quartiles"] == {f"{cell},{p}": x for cell, x in (("a", 3), ("b", 7)) for p in ("1/4", "1/2", "3/4")}
     assert abs(values["sum"]["a"] - 3 * 3999) < 600
     assert abs(values["mean"]["b"] - 7) < 1
@@ -214,8 +218,10 @@ def test_every_kind_is_released_over_found_cells(folder: Path) -> None:
     for row in tidy_table.tidy_table(again).rows:
         assert row.low is None or Fraction(row.low) <= Fraction(row.value) <= Fraction(str(row.high))
     for answer in again:
-        name = "a,1/2" if answer.name == "quartiles" else "a"
+        name = "a,1/2" if answer.name in LISTS else "a"
         assert answer.estimate("uniform", "absolute", cell=name).cells == (name,)
+        assert name in answer.estimate("uniform", "absolute")._repr_html_()
+    assert "one median" in again._repr_html_()
 
 
 def test_where_no_cell_is_told_the_release_has_empty_lists(folder: Path) -> None:
@@ -224,7 +230,10 @@ def test_where_no_cell_is_told_the_release_has_empty_lists(folder: Path) -> None
     assert all(answer.value == () for answer in release)
     again = release_file.read_release(folder / "out.json")
     assert [answer.value for answer in again] == [()] * len(KINDS)
-    assert tidy_table.tidy_table(again).rows == ()
+    table = tidy_table.tidy_table(again)
+    assert table.rows == ()
+    table.write(folder / "out.parquet")
+    assert parquet.read_table(folder / "out.parquet").column_names == list(table.columns)
 
 
 @pytest.mark.parametrize(
@@ -240,7 +249,15 @@ def test_where_no_cell_is_told_the_release_has_empty_lists(folder: Path) -> None
         ("sum", lambda q: q["mechanism"]["selection"].__setitem__("threshold", 3)),
         ("sum", lambda q: q["mechanism"]["parts"]["answer"].__setitem__("epsilon", "1/3")),
         ("mean", lambda q: q["mechanism"]["parts"].pop("total")),
+        ("mean", lambda q: q["mechanism"]["parts"].__setitem__("squares", q["mechanism"]["parts"]["total"])),
+        ("mean", lambda q: q["mechanism"]["parts"].__setitem__("answer", q["mechanism"]["parts"]["total"])),
+        ("quantile", lambda q: q["mechanism"]["parts"].__setitem__("total", q["mechanism"]["parts"]["answer"])),
         ("distinct", lambda q: q.__setitem__("delta", "0")),
+        ("mean", lambda q: q["parts"].__setitem__(0, None)),
+        ("mean", lambda q: q.__setitem__("parts", [None, None])),
+        ("sum", lambda q: q.__setitem__("cells", [[1], ["b"]])),
+        ("count", lambda q: q.__setitem__("cells", [[True], [1]])),
+        ("count", lambda q: q.__setitem__("cells", [["a"], ["b" * 201]])),
     ],
 )
 def test_an_altered_file_is_refused(folder: Path, kind: str, change: Any) -> None:
@@ -249,6 +266,16 @@ def test_an_altered_file_is_refused(folder: Path, kind: str, change: Any) -> Non
     change(next(query for query in document["queries"] if query["name"] == kind))
     with pytest.raises(InputError):
         release_file.parse_release(json.dumps(document))
+
+
+def test_the_order_of_parts_in_a_file_means_nothing(folder: Path) -> None:
+    release = ut.release(parse_plan(plan_text(), folder))
+    document = json.loads((folder / "out.json").read_text())
+    mechanism = next(query for query in document["queries"] if query["name"] == "variance")["mechanism"]
+    mechanism["parts"] = dict(reversed(mechanism["parts"].items()))
+    again = release_file.parse_release(json.dumps(document))["variance"]
+    assert again == release["variance"]
+    assert again.mechanism.value_unit == release["variance"].mechanism.value_unit
 
 
 @pytest.mark.parametrize(

@@ -72,3 +72,41 @@ def test_a_release_in_cells_has_a_picture_where_its_numbers_have_intervals(cell_
     with_intervals = [view.kind for view in views if all(cell.low is not None for cell in view.cells)]
     assert [view.kind for view in views if view.picture is not None] == with_intervals
     assert with_intervals == ["count", "sum", "mean", "distinct"]
+
+
+@pytest.fixture
+def found_studio(studio: Any) -> Any:
+    """A studio with a release of a query of each kind over found cells, and one that told no cell."""
+    folder = studio.settings.folder
+    (folder / "people.csv").write_text("age,region\n" + "".join(f"{20 + k % 30},{'nsw'[k % 3]}\n" for k in range(900)))
+    with ledger.open_ledger("cells.sqlite", folder) as new_ledger:
+        new_ledger.open(ledger.Budget("b", Fraction(1000), Fraction(1, 10), neighbours="add-remove"))
+    found = {"by": ["region"], "epsilon": 5, "delta": "1e-6"}
+    for file, where in (("found", {}), ("none", {"where": "age < 0"})):
+        plan = {
+            "neighbours": "add-remove",
+            "budget": "b",
+            "ledger": "cells.sqlite",
+            "output": f"{file}.release.json",
+            "source": {"location": "people.csv", "columns": {"age": "integer", "region": "text"}},
+            "query": [{"name": name, "kind": name, **keys, **found, **where} for name, keys in KINDS.items()],
+        }
+        utmost.release(plan_from_mapping(plan, folder))
+    return studio
+
+
+@pytest.mark.parametrize("file", ["found.release.json", "none.release.json"])
+def test_every_kind_over_found_cells_is_read_on_a_page_whether_cells_are_told_or_not(
+    found_studio: Any, file: str
+) -> None:
+    for name in KINDS:
+        cells = [f"{cell},{p}" for cell in "nsw" for p in ("1/4", "3/4")] if name == "quartiles" else list("nsw")
+        form = {"query": name}
+        answer = found_studio.get(f"/api/consumer/releases/{file}/reading", params=form)
+        assert answer.status_code == 200, answer.text
+        readings = [reading["cell"] for reading in answer.json()["readings"]]
+        assert sorted(readings) == (sorted(cells) if file.startswith("found") else [])
+        assert found_studio.get(f"/consumer/releases/{file}", params=form).status_code == 200, name
+    assert found_studio.get(f"/api/consumer/releases/{file}").status_code == 200
+    assert found_studio.get(f"/curator/releases/{file}").status_code == 200
+    assert found_studio.get(f"/api/curator/releases/{file}").status_code == 200

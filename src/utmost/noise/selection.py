@@ -55,6 +55,7 @@ from utmost.noise.table_sampling import (
 )
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
     from flint import arb
 
 MAX_LAW_LENGTH = 10**5  # values of N
@@ -105,13 +106,10 @@ class SelectionLaw:
 
     def half_width(self, miss: Fraction) -> int:
         """The least width that |y − count| is above with probability at most `miss`, decided exactly."""
-        low, high = -1, max(self.threshold, self.last - self.threshold)
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self._misses_at_most(middle, miss) else (middle, high)
-        return high
+        return _half_width(self, miss)
 
-    def _misses_at_most(self, width: int, miss: Fraction) -> bool:
+    def misses_at_most(self, width: int, miss: Fraction) -> bool:
+        """Is |y − count| above a width with probability at most `miss`: decided exactly."""
         below, above = (self.threshold - width - 1, self.threshold + width)
         for bits in (FIRST_BITS, 4 * FIRST_BITS):
             with working_precision(bits + EXTRA_BITS):
@@ -124,15 +122,29 @@ class SelectionLaw:
 
     def expected_error(self) -> float:
         """E|y − count| = Σ_(n<τ) π(n) + Σ_(n≥τ) (1 − π(n)), as a double."""
-        epsilon, delta = self.level.epsilon, float(self.delta)
-        scale = delta / math.expm1(epsilon)
-        rising = scale * np.expm1(epsilon * np.arange(self.crossing + 1))
+        epsilon, rising = self.level.epsilon, self._rising_probabilities()
+        scale = math.exp(_logarithm(self.delta) - epsilon) / -math.expm1(-epsilon)
         steps = np.arange(1, self.last - self.crossing)
         falling = np.exp(-epsilon * steps) * (1 - rising[-1] + scale) - scale
         untold = np.concatenate([1 - rising, falling])
         return float(rising[: self.threshold].sum() + (1 - untold[rising.size : self.threshold]).sum()) + float(
             untold[self.threshold :].sum()
         )
+
+    def _rising_probabilities(self) -> npt.NDArray[np.float64]:
+        """π(0) … π(m) as doubles: δ·e^((n−1)ε)·(1 − e^(−nε))/(1 − e^−ε), of which no factor is too large for one."""
+        counts = np.arange(self.crossing + 1)
+        powers = np.exp(_logarithm(self.delta) + self.level.epsilon * (counts - 1))
+        return np.asarray(powers * np.expm1(-self.level.epsilon * counts) / math.expm1(-self.level.epsilon))
+
+
+@lru_cache(maxsize=256)  # asked of each cell
+def _half_width(law: SelectionLaw, miss: Fraction) -> int:
+    low, high = -1, max(law.threshold, law.last - law.threshold)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if law.misses_at_most(middle, miss) else (middle, high)
+    return high
 
 
 @lru_cache(maxsize=256)
@@ -143,7 +155,7 @@ def selection_law(level: Level, delta: Fraction) -> SelectionLaw:
     """
     if not level.is_inner or not 0 < delta < 1:
         raise InputError("selection must have 0 < epsilon and 0 < delta < 1, got others", "delta")
-    if 2 * math.log(1 / float(delta)) / level.epsilon > 4 * MAX_LAW_LENGTH:
+    if -2 * _logarithm(delta) / level.epsilon > 4 * MAX_LAW_LENGTH:
         raise _length_error()
     alpha = level.alpha
     crossing = 1 + _whole_logarithm(1 + (1 - delta) / delta * (1 - alpha) / (1 + alpha), level)
@@ -181,6 +193,11 @@ def draw_selection(table: SamplingTable, draw_count: int, stream: EntropySource)
 
 def _threshold(law: SelectionLaw, count: int, bits: int) -> Threshold:
     return ball_threshold(partial(law.probability_ball, count), partial(law.probability, count), bits)
+
+
+def _logarithm(value: Fraction) -> float:
+    """ln of a positive fraction, which may be too small for a double."""
+    return math.log(value.numerator) - math.log(value.denominator)
 
 
 def _rising(level: Level, delta: Fraction, count: int) -> Number:

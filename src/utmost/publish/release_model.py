@@ -79,12 +79,12 @@ class Answer:
         if "cells" not in self.details:
             return self.query.named_values(self.value)
         assert isinstance(self.value, tuple)
-        numbers = chain.from_iterable(self.value) if self._numbers_per_entry > 1 else self.value
-        return list(zip(self.cell_names, numbers, strict=True))
+        entries = (entry if isinstance(entry, tuple) else (entry,) for entry in self.value)
+        return list(zip(self.cell_names, chain.from_iterable(entries), strict=True))
 
     @property
     def _numbers_per_entry(self) -> int:
-        """How many numbers belong to one entry of the file: several of several quantiles in a cell."""
+        """How many numbers belong to one entry of the file: a list of quantiles has one for each share."""
         has_lists = isinstance(self.value, tuple) and self.value and isinstance(self.value[0], tuple)
         return len(self.value[0]) if has_lists else 1  # type: ignore[index]
 
@@ -245,7 +245,7 @@ def computed_answer(name: str, statement: Statement, setting: PrivacySetting) ->
         query=query,
         epsilon=statement.epsilon,
         sensitivity=selection.sensitivity,
-        mechanism=statement.mechanism,
+        mechanism=selection.mechanism,
         optimal=selection.optimal,
         error=error,
         value=drawn.value,
@@ -269,6 +269,7 @@ def _check_delta(query: Query, mechanism: AnswerMechanism, setting: PrivacySetti
 
 
 def _check_statement(statement: Statement, selection: SelectedMechanism) -> None:
+    """Refuse another sensitivity than the query's, and a mechanism with other entries, with fewer or with more."""
     if statement.sensitivity != selection.sensitivity:
         raise InputError(
             f"sensitivity must be {selection.sensitivity} for this query, unit and neighbours, got "
@@ -277,11 +278,11 @@ def _check_statement(statement: Statement, selection: SelectedMechanism) -> None
             ALTERED,
         )
     expected, stated = (_leaves(mechanism.content()) for mechanism in (selection.mechanism, statement.mechanism))
-    for name, value in expected.items():
-        if stated.get(name) != value:
+    for name in (*expected, *stated):
+        if expected.get(name, ...) != stated.get(name, ...):  # an end that is null is not one that is missing
+            words = (_entry_words(name, content.get(name)) for content in (expected, stated))
             raise InputError(
-                f"mechanism must have {name} {_entry_words(name, value)} at epsilon {statement.epsilon}, got "
-                f"{_entry_words(name, stated.get(name))}",
+                f"mechanism must have {name[:60]} {next(words)} at epsilon {statement.epsilon}, got {next(words)}",
                 "mechanism",
                 ALTERED,
             )

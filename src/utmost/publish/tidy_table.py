@@ -34,7 +34,7 @@ from utmost.publish.output_files import table_note, table_note_path
 from utmost.queries.answer_mechanisms.lattice import half_width
 from utmost.queries.answer_mechanisms.mechanism import MISS_PROBABILITY
 from utmost.queries.answer_mechanisms.ratio import RatioMechanism, drawn_parts, ratio_ends
-from utmost.queries.grouped import GroupedQuery
+from utmost.queries.grouped import GroupedQuery, join_columns
 from utmost.queries.keys import key_name
 from utmost.queries.number_column import NumberQuery
 
@@ -82,8 +82,9 @@ class TidyTable:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of all columns; a key column of the name of another column is followed by `(key)`."""
-        return (*FIRST_COLUMNS, *(_column_name(column) for column in self.key_columns), *NUMBER_COLUMNS)
+        """The names of all columns, all different: `(key)` follows that of a key column where it is taken."""
+        names = join_columns(self.key_columns, (*FIRST_COLUMNS, *NUMBER_COLUMNS))
+        return (*FIRST_COLUMNS, *names[: len(self.key_columns)], *NUMBER_COLUMNS)
 
     def cells(self, row: TidyRow) -> tuple[Key | None, ...]:
         """A row in the order of the columns; None where there is nothing."""
@@ -105,7 +106,8 @@ class TidyTable:
         """The table with typed columns: keys by their kind, numbers as decimals of one scale a column."""
         import pyarrow as pa
 
-        columns = list(zip(*(self.cells(row) for row in self.rows), strict=True))
+        rows = [self.cells(row) for row in self.rows]
+        columns = list(zip(*rows, strict=True)) or [()] * len(self.columns)  # where no cell is told there is no row
         number_start = len(columns) - len(NUMBER_COLUMNS)
         arrays = [_key_array(column) for column in columns[:number_start]]
         arrays += [_number_array(column) for column in columns[number_start:]]
@@ -252,10 +254,6 @@ def csv_text(key: Key | None) -> str:
     if key is None:
         return ""
     return f"'{key}" if isinstance(key, str) and key.startswith(FORMULA_STARTS) else key_name(key)
-
-
-def _column_name(column: str) -> str:
-    return f"{column} (key)" if column in (*FIRST_COLUMNS, *NUMBER_COLUMNS) else column
 
 
 def _key_array(column: tuple[Any, ...]) -> pa.Array:

@@ -24,7 +24,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from utmost.data.found_cells import MAX_TEXT_CHARS
+from utmost.data.found_cells import MAX_TEXT_CHARS, is_plain_key
 from utmost.data.selection import Key
 from utmost.errors import InputError
 from utmost.exact import ball, ball_endpoints
@@ -183,11 +183,15 @@ def cells_schema() -> dict[str, Any]:
 
 
 def read_cells(fields: Fields, columns: int) -> tuple[tuple[Key, ...], ...]:
-    """The found cells in a table of a release file: some keys each, in order, each once."""
+    """The found cells in a table of a release file: keys that a cell can have, in order, each cell once."""
     rows = fields.items("cells")
     if not all(isinstance(row, list) and len(row) == columns for row in rows):
         raise fields.error("cells", f"must be lists of {columns} keys")
     cells = tuple(tuple(key_from_json(key) for key in row) for row in rows)
+    kinds_of_columns = (set(map(type, column)) for column in zip(*cells, strict=True))
+    if any(len(kinds) > 1 for kinds in kinds_of_columns) or not all(is_plain_key(key) for row in cells for key in row):
+        problem = f"must have keys of one kind in each column, texts of at most {MAX_TEXT_CHARS} characters"
+        raise fields.error("cells", problem)
     orders = [cell_order(cell) for cell in cells]
     if len(cells) > MAX_FOUND_CELLS or any(not before < after for before, after in pairwise(orders)):
         raise fields.error("cells", f"must be at most {MAX_FOUND_CELLS}, in order, each once")

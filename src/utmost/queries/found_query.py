@@ -289,6 +289,9 @@ class FoundQuery(Query):
                 raise fields.error(key, f"must have an entry for each of {number} cells, got {len(entries)}")
         rows = zip(*lists.values(), strict=True)
         drawn = [self.inner.read_drawn(Fields(dict(zip(lists, row, strict=True)), fields.label)) for row in rows]
+        for key in self.inner.drawn_keys[1:]:
+            if any(key not in cell.details for cell in drawn):
+                raise fields.error(key, "must be given for each cell, got none for some")
         details = {key: [cell.details[key] for cell in drawn] for key in self.inner.drawn_keys[1:]}
         return Drawn(tuple(cell.value for cell in drawn), {"cells": fields.items("cells"), "counts": counts, **details})
 

@@ -238,6 +238,7 @@ def noise_spread(level: Level) -> float:
     return float(2 * level.alpha / (1 - level.alpha * level.alpha))
 
 
+@lru_cache(maxsize=4096)  # asked of each cell
 def half_width(level: Level, miss: Fraction = MISS_PROBABILITY) -> int:
     """The least t ≥ 0 with Pr[|Δ| > t] = 2α^(t+1)/(1+α) ≤ miss: decided exactly.
 

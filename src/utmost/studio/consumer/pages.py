@@ -73,7 +73,7 @@ def _fill_form(form: ReadingForm, answer: Answer, result: ReadingResult | None) 
 def _suggested_bound(answer: Answer) -> str:
     """A bound to begin with: the next power of ten above what was released."""
     numbers = [number for _, number in answer.named_values]
-    value = max(numbers, default=0) if isinstance(answer.value, tuple) else answer.value
+    value = max(numbers, default=0) if isinstance(answer.value, tuple) else answer.value  # none where no cell is told
     return str(10 ** len(str(abs(int(value)))))
 
 
