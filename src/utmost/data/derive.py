@@ -50,7 +50,7 @@ def add_columns(rows: Any, derivations: Mapping[str, Predicate], engine: Engine)
             with name_column_in_errors(name):
                 new_columns[name] = compile_expression(expression, rows, kinds, engine)
             del pending[name]
-        rows = rows.mutate(**new_columns)
+        rows = rows.mutate(*(column.name(name) for name, column in new_columns.items()))
     return rows
 
 

@@ -124,16 +124,17 @@ def join_lookup(table: Any, lookup: Lookup, public_rows: PublicRows, engine: Eng
     with _name_lookup_in_errors(lookup):
         for name in lookup.take.values():
             check_new_name(name, table.columns, "take")
-        public_table = _public_table(public_rows)
+        names = _free_names(len(public_rows.types), table.columns)
+        public_table = _public_table(public_rows, names)
         conditions = []
-        for index, column in enumerate(lookup.on):
-            _check_key(table, column, public_rows.types[index])
-            ours, theirs = engine.readable_column(table, column), public_table[f"utmost lookup {index}"]
+        for column, name, dtype in zip(lookup.on, names, public_rows.types, strict=False):
+            _check_key(table, column, dtype)
+            ours, theirs = engine.readable_column(table, column), public_table[name]
             conditions.append(compare("=", column_value(ours), column_value(theirs), 0))
         joined = table.left_join(public_table, conditions)
-        taken = enumerate(lookup.take.values(), len(lookup.on))
-        new_columns = {name: joined[f"utmost lookup {index}"] for index, name in taken}
-        return joined.select(**{name: joined[name] for name in table.columns}, **new_columns)
+        taken = zip(lookup.take.values(), names[len(lookup.on) :], strict=True)
+        new_columns = [joined[name].name(new_name) for new_name, name in taken]
+        return joined.select(*(joined[column] for column in table.columns), *new_columns)
 
 
 def _file_path(lookup: Lookup, folder: Path) -> Path:
@@ -181,7 +182,15 @@ def _check_key(table: Any, column: str, their_type: Any) -> None:
         raise InputError(f"{problem} and a column of kind {their_kind}", "on", "declare its kind in columns")
 
 
-def _public_table(public_rows: PublicRows) -> Any:
+def _free_names(number: int, columns: Sequence[str]) -> list[str]:
+    """Names for the columns of a public table while it is joined: no column of ours is called so, in small letters."""
+    prefix, taken = "utmost lookup", {column.lower() for column in columns}
+    while any(column.startswith(prefix) for column in taken):
+        prefix += "_"
+    return [f"{prefix} {index}" for index in range(number)]
+
+
+def _public_table(public_rows: PublicRows, names: Sequence[str]) -> Any:
     """The rows as a table inside any engine: one text, whose pieces are made values there."""
     import ibis
 
@@ -192,11 +201,11 @@ def _public_table(public_rows: PublicRows) -> Any:
     row_end, cell_end, null = next(free), next(free), next(free)
     content = row_end.join(cell_end.join(null if text is None else text for text in row) for row in texts)
     records = text_literal(content).split(row_end).unnest().name("record").as_table()
-    columns = {}
-    for index, dtype in enumerate(public_rows.types):
+    columns = []
+    for index, (name, dtype) in enumerate(zip(names, public_rows.types, strict=True)):
         cell = records["record"].split(cell_end)[index].nullif(ibis.literal(null))
-        columns[f"utmost lookup {index}"] = cell if dtype.is_string() else cell.cast(dtype)
-    return records.select(**columns)
+        columns.append((cell if dtype.is_string() else cell.cast(dtype)).name(name))
+    return records.select(*columns)
 
 
 def _cell_text(value: Any) -> str | None:
