@@ -143,7 +143,7 @@ def selection_law(level: Level, delta: Fraction) -> SelectionLaw:
     """
     if not level.is_inner or not 0 < delta < 1:
         raise InputError("selection must have 0 < epsilon and 0 < delta < 1, got others", "delta")
-    if 2 * math.log(1 / float(delta)) / level.epsilon > 4 * MAX_LAW_LENGTH:
+    if 2 * (math.log(delta.denominator) - math.log(delta.numerator)) / level.epsilon > 4 * MAX_LAW_LENGTH:
         raise _length_error()
     alpha = level.alpha
     crossing = 1 + _whole_logarithm(1 + (1 - delta) / delta * (1 - alpha) / (1 + alpha), level)
