@@ -22,7 +22,7 @@ PLAIN = tuple(f"column {index}" for index in range(6))
 NAMES = (  # a person, a group, a number, a column that nobody asks for, a derived and a looked-up one
     ("p", "v0", "x", "o", "rank", "place"),
     ("copies", "copy", "size", "key", "v1", "rows"),
-    ("utmost lookup 0", "utmost lookup 1", "record", "utmost lookup_ 2", "utmost", "lookup"),
+    ("utmost lookup 4.0", "utmost lookup 4.1", "record", "utmost lookup_ 4.1", "utmost", "lookup"),
     ("self", "exprs", "bin", "case", "end", "count"),
     ("place", "self", "hour", "t0", "self_right", "year"),
     ("select", "from", "o", "number", "self", "v0"),

@@ -183,11 +183,14 @@ def _check_key(table: Any, column: str, their_type: Any) -> None:
 
 
 def _free_names(number: int, columns: Sequence[str]) -> list[str]:
-    """Names for the columns of a public table while it is joined: no column of ours is called so, in small letters."""
+    """Names for the columns of a public table while it is joined: no column of ours is called so, in small letters.
+
+    No two lookups have the same ones, since each adds columns: to ibis, equal tables would be one.
+    """
     prefix, taken = "utmost lookup", {column.lower() for column in columns}
     while any(column.startswith(prefix) for column in taken):
         prefix += "_"
-    return [f"{prefix} {index}" for index in range(number)]
+    return [f"{prefix} {len(columns)}.{index}" for index in range(number)]
 
 
 def _public_table(public_rows: PublicRows, names: Sequence[str]) -> Any:
