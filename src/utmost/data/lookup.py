@@ -88,10 +88,14 @@ class Lookup:
 
 @dataclass(frozen=True, slots=True)
 class PublicRows:
-    """The rows of a public table that have a key: the values of its key, then those that are taken, and their types."""
+    """The rows of a public table that have a key: the values of its key, then those that are taken, and their types.
+
+    `fingerprint` is that of the file that they were read from.
+    """
 
     rows: Sequence[Row]
     types: Sequence[Any]
+    fingerprint: str
 
 
 def check_public(lookup: Lookup, folder: Path, private: Path) -> None:
@@ -102,8 +106,8 @@ def check_public(lookup: Lookup, folder: Path, private: Path) -> None:
 
 
 def read_lookup(lookup: Lookup, folder: Path) -> PublicRows:
-    """The public table, read by DuckDB; refused where its key is not unique, or it is too large."""
-    path = _file_path(lookup, folder)
+    """The public table, read by DuckDB; refused where its key is not unique, it is too large, or it changes."""
+    path, fingerprint = _file_path(lookup, folder), lookup.fingerprint(folder)
     kind = CSV if path.suffix.lower() == ".csv" else PARQUET
     location = Location(kind, lookup.location, path, None, lookup.columns, lookup.missing)
     with _name_lookup_in_errors(lookup), DUCKDB.open(location) as opened:
@@ -116,7 +120,14 @@ def read_lookup(lookup: Lookup, folder: Path) -> PublicRows:
         types = [_column_type(name, column.type()) for name, column in zip(names, columns, strict=True)]
         values = opened.rows.select(**{f"c{index}": column for index, column in enumerate(columns)})
         rows = opened.connection.rows(values.limit(MAX_LOOKUP_ROWS + 1))
-        return PublicRows(_check_rows(rows, len(lookup.on)), types)
+        check_unchanged(lookup, folder, fingerprint)
+        return PublicRows(_check_rows(rows, len(lookup.on)), types, fingerprint)
+
+
+def check_unchanged(lookup: Lookup, folder: Path, fingerprint: str) -> None:
+    """Refuse a public table that is not what was read: plan and release would name another."""
+    if lookup.fingerprint(folder) != fingerprint:
+        raise InputError("location must not change while a plan runs", "location", "run it again", context=lookup.label)
 
 
 def join_lookup(table: Any, lookup: Lookup, public_rows: PublicRows, engine: Engine) -> Any:
