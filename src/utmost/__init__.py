@@ -88,7 +88,7 @@ _MODULES = {  # public module: its public names; a module elsewhere is named by 
         guessing hyper hyper_distance hyper_distance_float leakage line_distance min_entropy miracle_additive
         miracle_multiplicative posterior_uncertainty posterior_vulnerability refinement refining_move shannon
         uncertainty vulnerability""",
-    "queries": """Count Distinct GroupedQuery Histogram Max Mean Min Quantile Quantiles Sum Top Variance""",
+    "queries": """Count Distinct GroupedQuery Histogram Max Mean Min Over Quantile Quantiles Sum Top Variance""",
     "spaces": """Space Symmetries cycle databases discrete graph grid hamming line parse_space product_space scale_space
         space sub_space symmetries""",
     "universal = design.universal": """Existence Extension Verdict binary_mechanism check_restriction extension

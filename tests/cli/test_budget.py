@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -103,6 +104,7 @@ def test_history_has_every_charge_with_its_costs(utmost):
         "delta": "0",
         "charged_by": user_name(),
         "source": None,
+        "table": None,
         "costs": [
             {"query": "votes", "epsilon": "1/10", "law": "geometric", "steps": 2, "delta": "0"},
             {"query": "ages", "epsilon": "1/5", "law": "geometric", "steps": 2, "delta": "0"},
@@ -116,6 +118,34 @@ def test_history_has_every_charge_with_its_costs(utmost):
     text = utmost("budget", "history", "survey", *LEDGER).out
     assert "votes, ages" in " ".join(text.split())
     assert "spent 0.4, left 0.6" in text
+
+
+DATABASE_PLAN = """
+neighbours = "replace"
+budget = "survey"
+source = {{ location = "folder/people.duckdb", table = "{table}" }}
+query = [{{ name = "many", kind = "count", where = "x > 3", epsilon = 0.1 }}]
+"""
+
+
+def test_history_says_which_table_of_a_database_was_charged_and_names_no_file(utmost):
+    import duckdb
+
+    Path("folder").mkdir()
+    with duckdb.connect("folder/people.duckdb") as connection:
+        for table in ("people", "visits"):
+            connection.execute(f"CREATE TABLE {table} AS SELECT range AS x FROM range(9)")
+    utmost("budget", "open", "survey", "--epsilon", "1")
+    for table in ("people", "visits"):
+        Path("plan.toml").write_text(DATABASE_PLAN.format(table=table))
+        utmost("release", "plan.toml")
+    first, second = utmost("budget", "history", "survey", "--json").document["charges"]
+    assert (first["table"], second["table"]) == ("people", "visits")
+    assert first["source"] == second["source"]
+    assert len({first["plan"], second["plan"]}) == 2
+    text = utmost("budget", "history", "survey").out
+    assert "visits" in text
+    assert "people.duckdb" not in text
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,15 @@ def test_every_line_says_that_it_is_not_for_publication(utmost):
         assert PREFIX + fact in lines
 
 
+@pytest.mark.parametrize(("other", "persons"), [("false", "0 of 2 persons have"), ("true", "2 of 3 persons have")])
+def test_a_query_in_cells_has_its_values_and_the_persons_of_its_cells(utmost, other, persons):
+    cells = f'keys = {{ place = ["north"] }}\nother = {other}\nprobabilities = ["1/4", "1/2"]'
+    Path("plan.toml").write_text(PLAN.replace('"mean"', '"quantile"') + cells)
+    lines = utmost("inspect", "plan.toml").out.splitlines()
+    assert PREFIX + "query pay: 2 values missing; of the others 0 (0 %) below 0, 2 (40 %) above 10" in lines
+    assert any(line.startswith(f"{PREFIX}query pay: {persons} more than 1 row") for line in lines)
+
+
 def test_the_json_says_so_too_and_has_the_numbers(utmost):
     document = utmost("inspect", "plan.toml", "--json").document
     assert document["publish"] is False

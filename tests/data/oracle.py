@@ -11,6 +11,7 @@ from typing import Any
 
 from utmost.data.cells import Cell, Grouping
 from utmost.data.grid import Grid
+from utmost.data.row_sums import RowSums
 from utmost.data.selection import Partition, PrivacyUnit, Selection
 from utmost.queries import Count, Distinct, GroupedQuery, Histogram, Mean, Query, Sum, Variance
 
@@ -149,7 +150,7 @@ def assert_agrees(
         least, most = truth.distinct_range()
         assert least <= table.distinct_count(selection, query.column, query.domain) <= most
     elif isinstance(query, Variance):
-        moments = table.square_moments(selection, query.values)
+        (moments,) = table.row_sums([RowSums(selection, query.values, squares=True)])[0].moments
         assert moments.rows == truth.kept_rows
         if truth.is_forced:
             kept = truth.forced_values()
@@ -176,14 +177,14 @@ def assert_agrees(
 def assert_cells_agree(table: Any, query: GroupedQuery, selection: Selection, truth: Truth) -> None:
     """Assert that the answer of each cell is right where every row is kept, and elsewhere of no more rows than are."""
     inner, grouping = query.inner, query.grouping
+    answers: Sequence[Any]
     if isinstance(inner, Count):
-        answers: list[Any] = table.cell_counts(selection, grouping.keys, grouping.other)
+        answers = table.cell_counts(selection, grouping.keys, grouping.other)
     elif isinstance(inner, Distinct):
         answers = table.cell_distinct_counts(selection, grouping, inner.column, inner.domain)
-    elif isinstance(inner, Variance):
-        answers = table.cell_square_moments(selection, grouping, inner.values)
-    elif isinstance(inner, Sum | Mean):
-        answers = table.cell_moments(selection, grouping, inner.values)
+    elif isinstance(inner, Sum | Mean | Variance):
+        request = RowSums(selection, inner.values, isinstance(inner, Variance), grouping)
+        answers = table.row_sums([request])[0].moments
     else:
         answers = table.cell_position_counts(selection, grouping, inner.values)
     assert len(answers) == len(query.cells)
@@ -201,7 +202,7 @@ def _row_count(inner: Query, answer: Any) -> int:
 
 
 def _comparable(answer: Any) -> Any:
-    return (answer.rows, answer.positions, getattr(answer, "squares", None)) if hasattr(answer, "rows") else answer
+    return (answer.rows, answer.positions, answer.squares) if hasattr(answer, "rows") else answer
 
 
 def _cell_answer(inner: Query, values: list[Any]) -> Any:
@@ -211,6 +212,6 @@ def _cell_answer(inner: Query, values: list[Any]) -> Any:
     if isinstance(inner, Distinct):
         return len(set(values))
     if isinstance(inner, Sum | Mean | Variance):
-        squares = sum(value**2 for value in values) if isinstance(inner, Variance) else None
+        squares = sum(value**2 for value in values) if isinstance(inner, Variance) else 0
         return len(values), sum(values), squares
     return [values.count(place) for place in range(inner.grid.size + 1)]  # type: ignore[attr-defined]

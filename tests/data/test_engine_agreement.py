@@ -14,15 +14,32 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from data.oracle import Truth, Where, assert_agrees
+from data.oracle import Truth, Where, assert_agrees, position, relevant_values, row_cell
 from data.storages import STORAGES, open_stored_table, stored_rows
 from spark import quiet
 from utmost.data.cells import Grouping
+from utmost.data.found_cells import FoundKeys
 from utmost.data.grid import Grid, check_grid
-from utmost.data.selection import Key, Partition, PrivacyUnit, Selection
+from utmost.data.row_sums import RowSums
+from utmost.data.selection import Key, NeighbourRelation, Partition, PrivacyUnit, Selection
 from utmost.data.table import Table
 from utmost.errors import InputError
-from utmost.queries import Count, Distinct, GroupedQuery, Histogram, Mean, Quantile, Query, Sum, Variance
+from utmost.queries import (
+    Count,
+    Distinct,
+    GroupedQuery,
+    Histogram,
+    Max,
+    Mean,
+    Min,
+    Over,
+    Quantile,
+    Quantiles,
+    Query,
+    Sum,
+    Variance,
+)
+from utmost.queries.privacy_setting import PrivacySetting
 
 pytestmark = quiet
 
@@ -219,6 +236,24 @@ def test_every_storage_answers_every_question_as_plain_python_does(
     check()
 
 
+def test_every_storage_counts_the_persons_over_the_bound_of_a_question_as_plain_python_does(
+    storage: str, table: Table, max_examples: Callable[[int], int]
+) -> None:
+    """Of the rows that the question could keep: with its predicate, its part, its cells and a value that counts."""
+    rows = stored_rows(storage, ROWS)
+
+    @settings(max_examples=max_examples(EXAMPLES[storage] // 3))
+    @given(questions(table).filter(lambda question: question[1].column is not None))
+    def check(question: tuple[Query, PrivacyUnit, Partition | None, Where | None]) -> None:
+        query, unit, part, where = question
+        people = Truth(relevant_values(rows, query, unit, part, where), unit).people
+        setting = PrivacySetting(NeighbourRelation.ADD_REMOVE, unit, part, None)
+        over = sum(values.total() > unit.bound for values in people.values())
+        assert Over.of(query).exact_answer(table, setting) == [over]
+
+    check()
+
+
 def test_any_table_is_answered_as_plain_python_does(
     storage: str, url: str | None, table: Table, tmp_path: Path, max_examples: Callable[[int], int]
 ) -> None:
@@ -250,14 +285,32 @@ def test_every_storage_finds_the_cells_that_plain_python_finds(
     cells = [(row["person"], tuple(row[column] for column in columns)) for row in stored_rows(storage, ROWS)]
     pairs = [(person, cell) for person, cell in cells if None not in cell]
     truth = Truth([(person, cell) for person, cell in pairs if unit.column is None or person is not None], unit)
-    found = table.found_counts(Selection(None, unit), columns)
-    assert len(set(found.cells)) == len(found)
-    for cell, count in zip(found.cells, found, strict=True):
+    (found,) = table.row_sums([RowSums(Selection(None, unit), grouping=FoundKeys(columns))])
+    assert len(set(found.cells)) == len(found.cells)
+    for cell, moments in zip(found.cells, found.moments, strict=True):
         low, high = truth.count_range(cell)
-        assert low <= count <= high
+        assert low <= moments.rows <= high
         assert all(type(key) is not str or "\n" not in key for key in cell)
     missing = {cell for _, cell in pairs} - set(found.cells)
     assert all(truth.count_range(cell)[0] == 0 or any("\n" in str(key) for key in cell) for cell in missing)
+
+
+@pytest.mark.parametrize("other", [False, True])
+def test_quantiles_and_extremes_in_cells_are_chosen_by_the_losses_that_plain_python_finds(
+    storage: str, table: Table, other: bool
+) -> None:
+    """How many rows of each cell are at each position; for the least and the greatest value, how many lie beyond it."""
+    grid, grouping = Grid(Fraction(-3), Fraction(9), Fraction(3, 2)), Grouping({"flag": (True,), "day": DAYS}, other)
+    setting = PrivacySetting(NeighbourRelation.ADD_REMOVE, PrivacyUnit(), None, None)
+    values = [(row_cell(row, grouping), position(row["small"], grid)) for row in stored_rows(storage, ROWS)]
+    places = range(grid.size + 1)
+    cells = [[[place for name, place in values if name == cell].count(p) for p in places] for cell in grouping.cells]
+    below = [[sum(counts[:place]) for place in places] for counts in cells]
+    above = [[sum(counts[place + 1 :]) for place in places] for counts in cells]
+    several = Quantiles("small", grid, (Fraction(1, 4), Fraction(1, 2)), None)
+    for query, answers in ((several, cells), (Min("small", grid, None), below), (Max("small", grid, None), above)):
+        truth = GroupedQuery(query, grouping).exact_answer(table, setting)
+        assert truth == [number for answer in answers for number in answer]
 
 
 @pytest.mark.parametrize("unit", [PrivacyUnit(), PrivacyUnit("name", rows=10**6), PrivacyUnit("person", groups=10**6)])

@@ -9,6 +9,8 @@ import duckdb
 import psycopg
 import pytest
 
+from utmost.data.found_cells import FoundKeys
+from utmost.data.row_sums import RowSums
 from utmost.data.selection import PrivacyUnit, Selection
 from utmost.data.sources import Source, open_table
 from utmost.errors import InputError
@@ -18,8 +20,8 @@ DAYS = "('2020-01-31'), ('infinity'), ('-infinity'), (NULL), ('0044-03-15 (BC)')
 
 def found(source: Source, folder: Path, *columns: str) -> dict[tuple[object, ...], int]:
     with open_table(source, folder) as table:
-        counts = table.found_counts(Selection(), columns)
-    return dict(zip(counts.cells, counts, strict=True))
+        sums = table.row_sums([RowSums(Selection(), grouping=FoundKeys(columns))])[0]
+    return dict(zip(sums.cells, (moments.rows for moments in sums.moments), strict=True))
 
 
 def test_dates_that_no_program_can_hold_are_in_no_cell(tmp_path: Path) -> None:
@@ -49,7 +51,8 @@ def test_a_person_is_in_at_most_so_many_cells(tmp_path: Path) -> None:
         connection.execute("CREATE TABLE t AS SELECT 1 AS person, n % 10 AS cell FROM range(100) AS r(n)")
     with open_table(Source("a.duckdb", table="t"), tmp_path) as table:
         for unit, total in ((PrivacyUnit("person", rows=7), 7), (PrivacyUnit("person", groups=3), 3)):
-            counts = table.found_counts(Selection(None, unit), ["cell"])
+            (sums,) = table.row_sums([RowSums(Selection(None, unit), grouping=FoundKeys(("cell",)))])
+            counts = [moments.rows for moments in sums.moments]
             assert sum(counts) == total
             assert unit.groups is None or max(counts) == 1
         with pytest.raises(InputError, match="by"):

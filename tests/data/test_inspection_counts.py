@@ -12,6 +12,8 @@ import pytest
 
 from data.storages import COLUMNS, STORAGES, open_stored_table
 from spark import quiet
+from utmost.data.candidates import Candidates
+from utmost.data.cells import Grouping
 from utmost.data.grid import Grid, GridColumn
 from utmost.data.selection import PrivacyUnit, Selection
 from utmost.data.table import PersonCounts, ValueCounts
@@ -50,23 +52,28 @@ def expected_persons(sizes: Counter[int], bound: int) -> PersonCounts:
 @pytest.mark.parametrize("bound", [1, 3, 100])
 def test_persons_with_more_rows_or_groups_than_are_kept_are_counted(table: Any, bound: int) -> None:
     chosen = [row for row in ROWS if row["person"] is not None and row["small"] is not None and row["small"] > 0]
-    selection, keys = Selection("small > 0", PrivacyUnit("person", rows=bound)), {"region": ("north",)}
-    assert table.count_persons(selection, {}) == expected_persons(Counter(row["person"] for row in chosen), bound)
+    selection, north_cell = Selection("small > 0", PrivacyUnit("person", rows=bound)), Grouping({"region": ("north",)})
+    assert table.count_persons(selection) == expected_persons(Counter(row["person"] for row in chosen), bound)
     north = Counter(row["person"] for row in chosen if row["region"] == "north")
-    assert table.count_persons(selection, keys) == expected_persons(north, bound)
+    assert table.count_persons(selection, Candidates(north_cell)) == expected_persons(north, bound)
     by_groups = Selection("small > 0", PrivacyUnit("person", groups=bound))
     groups = Counter(person for person, _ in {(row["person"], row["region"]) for row in chosen})
-    assert table.count_persons(by_groups, {"region": ("north", "south")}) == expected_persons(groups, bound)
-    assert table.count_persons(by_groups, {}).largest == 1
+    for cells in (Grouping({"region": ("north", "south")}), Grouping({"region": ("north",)}, other=True)):
+        assert table.count_persons(by_groups, Candidates(cells)) == expected_persons(groups, bound)
+    assert table.count_persons(by_groups, Candidates(by=("region",))) == expected_persons(groups, bound)
+    assert table.count_persons(by_groups).largest == 1
 
 
 def test_rows_whose_missing_value_is_dropped_are_not_those_of_a_person(table: Any) -> None:
-    grid = Grid(Fraction(0), Fraction(1), Fraction(1))
     selection = Selection(None, PrivacyUnit("person", rows=1))
-    present = Counter(row["person"] for row in ROWS if row["person"] is not None and row["small"] is not None)
-    assert table.count_persons(selection, {}, GridColumn("small", grid)) == expected_persons(present, 1)
-    everyone = Counter(row["person"] for row in ROWS if row["person"] is not None)
-    assert table.count_persons(selection, {}, GridColumn("small", grid, Fraction(0))) == expected_persons(everyone, 1)
+    persons = [(row["person"], row["small"]) for row in ROWS if row["person"] is not None]
+    present = Counter(person for person, value in persons if value is not None)
+    assert table.count_persons(selection, Candidates(column="small")) == expected_persons(present, 1)
+    listed = Counter(person for person, value in persons if value in (1, 7))
+    assert table.count_persons(selection, Candidates(column="small", domain=(1, 7))) == expected_persons(listed, 1)
+    values = Counter(person for person, value in set(persons) if value is not None)
+    by_groups = Selection(None, PrivacyUnit("person", groups=1))
+    assert table.count_persons(by_groups, Candidates(column="small")) == expected_persons(values, 1)
 
 
 @pytest.mark.parametrize("column", ["small", "x", "money", "wide"])
@@ -92,6 +99,6 @@ def test_missing_values_are_counted(table: Any) -> None:
 
 def test_no_row_has_no_person_and_no_value(tmp_path: Path) -> None:
     with open_stored_table("parquet", [], tmp_path) as table:
-        assert table.count_persons(Selection(None, PrivacyUnit("person", rows=1)), {}) == PersonCounts(0, 0, 0, 0)
+        assert table.count_persons(Selection(None, PrivacyUnit("person", rows=1))) == PersonCounts(0, 0, 0, 0)
         grid = Grid(Fraction(0), Fraction(1), Fraction(1))
         assert table.count_values(Selection(), GridColumn("x", grid)) == ValueCounts(0)

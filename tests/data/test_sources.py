@@ -14,6 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 from data.storages import COLUMNS, write_duckdb, write_parquet
@@ -213,7 +214,7 @@ def test_declared_columns_must_be_known(tmp_path: Path) -> None:
         (Source("t.csv", table="t"), "table must be left out for 't.csv'"),
         (Source("t.csv", engine="postgres"), "engine must be duckdb or spark for 't.csv', got 'postgres'"),
         (Source("t.duckdb", engine="spark"), "engine must be duckdb for"),
-        (Source("t.parquet", columns={"a": "text"}), "columns must be left out for 't.parquet'"),
+        (Source("t.parquet", missing={"a": ("NA",)}), "missing must be left out for 't.parquet'"),
         (Source("postgresql://u:hidden@h/d", engine="duckdb"), "engine must be postgres for 'postgresql://h/d'"),
         (Source("broken.duckdb", table="t"), "location must be a DuckDB file"),
         (Source("broken.parquet"), "location must be a Parquet file"),
@@ -579,3 +580,12 @@ def test_the_poison_tests_would_see_poison() -> None:
     except DataError as error_info:
         with pytest.raises(AssertionError):
             assert_withholds(error_info)
+
+
+def test_kinds_that_a_parquet_file_has_may_be_declared_and_others_not(tmp_path: Path) -> None:
+    duckdb.sql("SELECT 1 AS a, DATE '2020-01-31' AS b").write_parquet(str(tmp_path / "t.parquet"))
+    with open_table(Source("t.parquet", columns={"b": "date", "a": "integer"}), tmp_path) as table:
+        assert table.count(Selection("b = date '2020-01-31'")) == 1
+    for columns, message in (({"b": "time"}, "b is of kind date"), ({"c": "text"}, "there is no column")):
+        with pytest.raises(InputError, match=message), open_table(Source("t.parquet", columns=columns), tmp_path):
+            pass

@@ -76,6 +76,7 @@ CHANGES = [
     "UPDATE utmost_costs SET delta = NULL WHERE charge = 2 AND place = 0",
     "UPDATE utmost_charges SET charged_by = 'somebody else' WHERE id = 2",
     "UPDATE utmost_charges SET source = 'other.csv' WHERE id = 2",
+    "UPDATE utmost_charges SET source_table = 'other' WHERE id = 2",
     "UPDATE utmost_budgets SET closed = '2026-01-01T00:00:00Z' WHERE name = 'survey'",
 ]
 
@@ -163,7 +164,7 @@ def test_ten_thousand_charges_are_checked_in_a_third_of_a_second_of_work(tmp_pat
         ((previous,),) = session.rows("SELECT opening_hash FROM utmost_budgets")
         charges, costs = [], []
         for number in range(1, 10_001):
-            previous = chain.charge_hash(previous, ["", "p", *[None] * 9], [["q", "1/1000", "any", 1, None]])
+            previous = chain.charge_hash(previous, ["", "p", *[None] * 10], [["q", "1/1000", "any", 1, None]])
             charges.append((number, 1, "", "p", previous))
             costs.append((number, 0, "q", "1/1000", "any", 1))
         session.add_all(
@@ -237,7 +238,7 @@ def test_a_ledger_of_version_1_is_upgraded_when_it_is_charged(location):
     with open_ledger(location) as ledger:
         assert ledger.charge(old_cost(NORTH)).spent == 4 * TENTH  # adds up with the old part of the same name
         assert ledger.charge(old_cost(SOUTH)).spent == 4 * TENTH  # composes with the new one
-    assert versions(location) == [(3,)]
+    assert versions(location) == [(4,)]
     with open_ledger(location) as ledger:
         assert [charge.plan for charge in ledger.history("survey")] == ["p1", "p2", "p3", "p", "p"]
         assert all(charge.chain for charge in ledger.history("survey"))

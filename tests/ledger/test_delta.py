@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from utmost.errors import BudgetError, InputError, LedgerError
-from utmost.ledger import Budget, Part, QueryCost, ReleaseCost, open_ledger
+from utmost.ledger import Budget, Part, QueryCost, ReleaseCost, chain, open_ledger
 from utmost.ledger.compositions.approximate import APPROXIMATE
 from utmost.ledger.compositions.pld import pld_epsilon
 from utmost.ledger.costs import ChargeGroup
@@ -88,6 +88,40 @@ def test_an_entry_says_who_charged_it_and_from_which_source(ledger):
     assert unnamed.source is None
 
 
+def test_an_entry_says_which_table_of_a_database_was_charged(ledger):
+    ledger.open(budget())
+    receipts = [
+        ledger.charge(release_cost(Fraction(0), source="db", table=table)) for table in ("people", "visits", None)
+    ]
+    charges = ledger.history("survey")
+    assert [charge.table for charge in charges] == ["people", "visits", None]
+    assert len({charge.source for charge in charges}) == 1
+    assert [charge.chain for charge in charges] == [receipt.chain for receipt in receipts]
+
+
+def test_a_charge_without_a_table_has_the_hash_that_version_3_gave_it():
+    """Written out as that version had it: the fields, the costs without δ, then who and from where, then δ."""
+    fields = ["2026-01-01T00:00:00Z", "p", None, None, None, None, None, None, None]
+    version_3 = chain.link_hash("h", "charge", fields, [["q", "1/10", "any", 1]], ["ann", "0123"], ["0"])
+    cost = ["q", "1/10", "any", 1, "0"]
+    assert chain.charge_hash("h", [*fields, "ann", "0123", None], [cost]) == version_3
+    assert chain.charge_hash("h", [*fields, "ann", "0123", "people"], [cost]) != version_3
+
+
+def test_a_ledger_of_version_3_keeps_the_hashes_of_its_receipts(location):
+    with open_ledger(location) as ledger:
+        ledger.open(budget())
+        receipt = ledger.charge(release_cost(charged_by="ann", source="flights.parquet"))
+    downgrade(location, 3, *database.UPGRADE_TO_4)
+    with open_ledger(location) as ledger:
+        assert [(charge.chain, charge.table) for charge in ledger.history("survey")] == [(receipt.chain, None)]
+        ledger.charge(release_cost(Fraction(0), table="people"))
+    with open_ledger(location) as ledger:
+        first, second = ledger.history("survey")
+        assert (first.chain, first.charged_by, first.table) == (receipt.chain, "ann", None)
+        assert second.table == "people"
+
+
 def test_the_name_of_a_source_is_not_in_the_ledger(tmp_path):
     with open_ledger("ledger.sqlite", tmp_path) as ledger:
         ledger.open(budget())
@@ -156,11 +190,19 @@ def make_version_2(location):
             "INSERT INTO utmost_costs (charge, place, query, epsilon, law, steps) VALUES (1, 0, 'q', '1/10', 'any', 1)"
         )
         session.run(f"UPDATE utmost_budgets SET head_hash = '{entry_hash}'")
-        for statement in database.UPGRADE_TO_3:
-            session.run(statement.replace("ADD COLUMN", "DROP COLUMN").removesuffix(" TEXT"))
-        session.run("UPDATE utmost_ledger SET version = 2")
     store.close()
+    downgrade(location, 2, *database.UPGRADE_TO_3, *database.UPGRADE_TO_4)
     return entry_hash
+
+
+def downgrade(location, version, *upgrades):
+    """Make the tables of a ledger those of an older version: without the columns that these statements add."""
+    store = make_store(location, None)
+    with store.writing() as session:
+        for statement in upgrades:
+            session.run(statement.replace("ADD COLUMN", "DROP COLUMN").removesuffix(" TEXT"))
+        session.run(f"UPDATE utmost_ledger SET version = {version}")
+    store.close()
 
 
 def test_a_ledger_of_version_2_keeps_the_hashes_of_its_receipts(location):

@@ -374,7 +374,7 @@ def test_a_charge_waits_for_the_one_before_it_and_sees_it(store, postgres_url):
         waiting.join(0.5)
         assert waiting.is_alive()
         ((opening_hash,),) = session.rows("SELECT opening_hash FROM utmost_budgets")
-        entry_hash = chain.charge_hash(opening_hash, ["", "first", *[None] * 9], [["q", "1/2", "any", 1, None]])
+        entry_hash = chain.charge_hash(opening_hash, ["", "first", *[None] * 10], [["q", "1/2", "any", 1, None]])
         insert = "INSERT INTO utmost_charges (budget, charged, plan, entry_hash) VALUES (1, '', ?, ?)"
         number = session.add(insert, "first", entry_hash)
         costs = (

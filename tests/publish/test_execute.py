@@ -185,7 +185,7 @@ def test_an_engine_that_fails_costs_nothing(
     def failing(*_: Any) -> int:
         raise DataError("the engine could not answer")
 
-    monkeypatch.setattr(Table, "count", failing)
+    monkeypatch.setattr(Table, "row_sums", failing)
     with pytest.raises(DataError):
         utmost.release(plan(folder))
     assert budget_ledger.state("row replace").spent == 0

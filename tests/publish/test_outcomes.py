@@ -56,6 +56,12 @@ NUMBERS: list[dict[str, Any]] = [
     {"kind": "variance", **BOUNDS, "nulls": "drop"},
     *({"kind": kind, **BOUNDS, **CELLS, "nulls": "drop"} for kind in ("sum", "mean", "variance")),
     {"kind": "quantile", **BOUNDS, **CELLS, "nulls": 0, "probability": "1/3"},
+    {"kind": "quantile", **BOUNDS, **CELLS, "nulls": "drop", "probabilities": ["1/4", "1/2", "3/4"]},
+    *({"kind": kind, **BOUNDS, **CELLS, "nulls": "drop"} for kind in ("min", "max")),
+]
+OVER: list[dict[str, Any]] = [
+    {"kind": "over", "by": ["region"]},
+    {"kind": "histogram", "keys": {"region": ["n", "s", "e"]}, "other": True, "over": True},
 ]
 FOUND: list[dict[str, Any]] = [{"kind": "count", "by": ["region"], "delta": "1/10"}]
 UNITS = {"row": None, "rows = 2": {"column": "person", "rows": 2}, "groups = 2": {"column": "person", "groups": 2}}
@@ -137,7 +143,7 @@ def test_neighbouring_tables_have_the_same_outcome_for_every_kind_of_query(
         others, pair = [rows[:1] for rows in others], tuple(rows[:1] for rows in pair)
     states = pair if relation == "replace" else (pair[0], [])
     fixed = [(person, x, region) for person, rows in enumerate(others, 1) for _, x, region in rows]
-    queries = COUNTS if unit and "groups" in unit else COUNTS + NUMBERS
+    queries = (COUNTS if unit and "groups" in unit else COUNTS + NUMBERS) + (OVER if unit else [])
     outcomes = [
         outcome(tmp_path, rows_query([*fixed, *state]), queries, relation, unit, epsilon)[0] for state in states
     ]
@@ -213,8 +219,10 @@ def test_no_function_that_runs_after_the_charge_contains_a_raise_or_an_assert(
     tmp_path: Path, relation: str, traced_codes: set[CodeType]
 ) -> None:
     queries = COUNTS + NUMBERS + FOUND
-    seen, _ = outcome(tmp_path, rows_query([(1, 3.0, "n"), (2, None, "s")]), queries, relation, None, "1/100")
-    assert isinstance(seen, dict), seen
+    rows = rows_query([(1, 3.0, "n"), (2, None, "s")])
+    for asked, unit in ((queries, None), (OVER, UNITS["rows = 2"])):
+        seen, _ = outcome(tmp_path, rows, asked, relation, unit, "1/100")
+        assert isinstance(seen, dict), seen
     names = {code.co_name for code in traced_codes}
     assert {
         "noisy_counts",

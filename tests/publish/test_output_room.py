@@ -29,6 +29,8 @@ QUERIES = {
     "variance": {"kind": "variance", **GRID},
     "distinct": {"kind": "distinct", "column": "x"},
     "quantile in cells": {"kind": "quantile", **GRID, "probability": "1/2", "keys": {"x": "0..1"}, "other": True},
+    "quantiles in cells": {"kind": "quantile", **GRID, "probabilities": ["1/9", "1/2", "2/3"], "keys": {"x": [1]}},
+    "max in cells": {"kind": "max", **GRID, "keys": {"x": [1]}},
     **{f"{kind} in cells": {"kind": kind, **GRID, "keys": {"x": "0..99"}} for kind in ("sum", "mean", "variance")},
 }
 EPSILONS = ["5", "1/123456789", "1234567/9876543210987654321"]

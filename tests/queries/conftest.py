@@ -1,4 +1,6 @@
-"""Servers for the tests that ask every engine."""
+"""PostgreSQL and Spark for the tests of queries. Tests whose engine is missing are skipped."""
+
+from __future__ import annotations
 
 from postgres import postgres_module_url
 from spark import spark

@@ -10,13 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.data.found_cells import FoundCounts, found_counts
+from utmost.data.found_cells import FoundKeys
+from utmost.data.row_sums import collect_cells
 from utmost.data.selection import NeighbourRelation, PrivacyUnit
 from utmost.errors import InputError
 from utmost.exact import alpha
 from utmost.noise.selection import selection_law
 from utmost.queries import found_cells
 from utmost.queries.answer_mechanisms.selection import SelectionMechanism, prepare_selection
+from utmost.queries.found_cells import FoundAnswers
 from utmost.queries.found_count import FoundCount
 from utmost.queries.privacy_setting import PrivacySetting
 
@@ -98,33 +100,32 @@ def test_a_selection_of_rows_under_add_remove_is_the_optimal_one_at_the_whole_de
 def test_a_row_is_in_a_cell_by_a_rule_that_looks_at_it_alone() -> None:
     plain = ["ORD", "", "œ\u20ac\U0001f600", "x" * 200, 7, True, date(2020, 1, 31), "a b"]
     others = [None, "x" * 201, "a\nb", "\0", "\x7f", "\ud800", "\x1b[31m", 1.5]
-    counts = found_counts([(key, n + 1) for n, key in enumerate(plain + others)])
-    assert counts.cells == tuple((key,) for key in plain)
-    assert counts == list(range(1, len(plain) + 1))
+    (sums,) = collect_cells([(key, n + 1) for n, key in enumerate(plain + others)], FoundKeys(("key",)), [(0,)])
+    assert sums.cells == tuple((key,) for key in plain)
+    assert [moments.rows for moments in sums.moments] == list(range(1, len(plain) + 1))
 
 
 def test_cells_are_told_sorted_by_key_with_numbers_from_the_threshold_on() -> None:
     prepared = prepare_selection(SelectionMechanism.of(Fraction(1), Fraction(1, 1000)))
     cells = [(name,) for name in "zyxwabc"]
-    drawn = found_cells.draw_found_counts(prepared, FoundCounts([10**6, 10**30, 10**6, 0, 0, 10**6, 10**6], cells))
+    drawn = found_cells.draw_found_counts(prepared, FoundAnswers([10**6, 10**30, 10**6, 0, 0, 10**6, 10**6], cells))
     assert drawn.details["cells"] == [["b"], ["c"], ["x"], ["y"], ["z"]]
     assert isinstance(drawn.value, tuple)
     assert min(drawn.value) >= prepared.threshold
     assert abs(drawn.value[3] - 10**30) < 1000
 
 
-def test_of_too_many_cells_the_largest_numbers_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(found_cells, "MAX_FOUND_CELLS", 3)
+def test_of_too_many_cells_the_largest_numbers_are_kept() -> None:
     prepared = prepare_selection(SelectionMechanism.of(Fraction(1), Fraction(1, 1000)))
-    told = found_cells.told_cells(prepared, FoundCounts([10**k for k in range(3, 10)], [(k,) for k in range(7)]))
-    assert [cell for cell, _ in told] == [(4,), (5,), (6,)]
+    told = found_cells.told_cells(prepared, FoundAnswers([10**k for k in range(3, 10)], [(k,) for k in range(7)]), 3)
+    assert [place for place, _ in told] == [4, 5, 6]
 
 
 @given(st.lists(st.integers(0, 60), min_size=1, max_size=5))
 def test_no_cell_without_rows_is_told(counts: list[int]) -> None:
     prepared = prepare_selection(SelectionMechanism.of(Fraction(1, 2), Fraction(1, 100)))
-    told = found_cells.told_cells(prepared, FoundCounts(counts, [(k,) for k in range(len(counts))]))
-    assert all(counts[int(cell[0])] > 0 for cell, _ in told)
+    told = found_cells.told_cells(prepared, FoundAnswers(counts, [(k,) for k in range(len(counts))]))
+    assert all(counts[place] > 0 for place, _ in told)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import statistics
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations_with_replacement
@@ -19,8 +19,8 @@ from utmost import ledger
 from utmost.cli import run
 from utmost.data.cells import Grouping
 from utmost.data.grid import Grid, GridColumn
+from utmost.data.row_sums import CellSums, Moments, RowSums
 from utmost.data.selection import Key, NeighbourRelation, PrivacyUnit, Selection
-from utmost.data.table import SquareMoments
 from utmost.errors import InputError
 from utmost.publish import release_file
 from utmost.publish.plan_writer import write_plan
@@ -45,14 +45,14 @@ class CellTable:
     def positions(self, cell: int) -> list[int]:
         return [position for unit in self.units for row_cell, position in unit if row_cell == cell]
 
-    def cell_counts(self, selection: Selection, keys: Any, other: bool = False) -> list[int]:
-        return [len(self.positions(cell)) for cell in range(Grouping(keys, other).size)]
+    def row_sums(self, requests: Sequence[RowSums]) -> list[CellSums]:
+        return [self.sums_of(request) for request in requests]
 
-    def cell_moments(self, selection: Selection, grouping: Grouping, values: GridColumn) -> list[SquareMoments]:
-        cells = [self.positions(cell) for cell in range(grouping.size)]
-        return [SquareMoments(len(cell), sum(cell), sum(place * place for place in cell)) for cell in cells]
-
-    cell_square_moments = cell_moments
+    def sums_of(self, request: RowSums) -> CellSums:
+        assert isinstance(request.grouping, Grouping)
+        cells = [self.positions(cell) for cell in range(request.grouping.size)]
+        moments = (Moments(len(cell), sum(cell), sum(place * place for place in cell)) for cell in cells)
+        return CellSums(request.grouping.cells, tuple(moments))
 
     def cell_distinct_counts(self, selection: Selection, grouping: Grouping, column: str, domain: Any) -> list[int]:
         return [len(set(self.positions(cell))) for cell in range(grouping.size)]

@@ -32,6 +32,7 @@ from utmost.queries import Quantile
 from utmost.queries.answer_mechanisms.mechanism import Drawn
 from utmost.queries.privacy_setting import PrivacySetting
 from utmost.queries.quantiles import Quantiles, Split, rank_losses, splits
+from utmost.reports.preview import shown_error
 
 ROW_SETTINGS = [setting for setting in settings() if setting.unit.groups is None]
 OPEN = PrivacySetting(NeighbourRelation.ADD_REMOVE, PrivacyUnit(), None, None)
@@ -72,7 +73,7 @@ def test_the_epsilon_of_the_whole_tree_bounds_every_ratio_over_all_neighbours(
     query = quantiles(shares)
     mechanism = query.select_mechanism(Fraction(query.levels), setting).mechanism
     assert query.actual_epsilon(mechanism, setting) == query.levels
-    units = _loss_rates(query, mechanism.rates)
+    units = loss_rates(query, mechanism.rates)
     common = math.lcm(*(unit.denominator for unit in units))
     bound, worst = Fraction(2) ** (query.levels * common), Fraction(1)
 
@@ -86,7 +87,7 @@ def test_the_epsilon_of_the_whole_tree_bounds_every_ratio_over_all_neighbours(
     assert 1 < worst <= bound
 
 
-def _loss_rates(query: Quantiles, rates: tuple[Fraction, ...]) -> list[Fraction]:
+def loss_rates(query: Quantiles, rates: tuple[Fraction, ...]) -> list[Fraction]:
     """The rates of the losses in whole numbers."""
     scale = 1 << (query.levels - 1)
     choices = splits(query.tree)
@@ -108,7 +109,7 @@ def fixed_words(monkeypatch: pytest.MonkeyPatch) -> CountedWords:
 def test_the_draw_has_the_law_of_the_tree(fixed_words: CountedWords) -> None:
     query, counts = quantiles(("1/4", "1/2", "3/4")), [2, 1, 3]
     mechanism = query.select_mechanism(Fraction(2), OPEN).mechanism
-    rates, draw = _loss_rates(query, mechanism.rates), query.prepare_draw(mechanism)
+    rates, draw = loss_rates(query, mechanism.rates), query.prepare_draw(mechanism)
     law = tree_law(query, counts, lambda index, loss: math.exp(-float(rates[index]) * loss))
     drawn = Counter(tuple(draw(counts).details["positions"]) for _ in range(4000))
     seen = [drawn[key] for key in law]
@@ -139,7 +140,7 @@ def test_the_rows_on_a_wrong_side_are_within_the_bound_with_the_probability_told
     """The whole law, with one row at each of six positions, against the bound and half a row for each level above."""
     query, counts = quantiles(shares, Grid(Fraction(0), Fraction(5), Fraction(1))), [1] * 6
     mechanism = query.select_mechanism(Fraction(30), OPEN).mechanism
-    rates, rank = _loss_rates(query, mechanism.rates), query.face_value(mechanism, 0.9).rank
+    rates, rank = loss_rates(query, mechanism.rates), query.face_value(mechanism, 0.9).rank
     assert rank is not None
     allowed, far = rank + (query.levels - 1) / 2, 0.0
     law = tree_law(query, counts, lambda index, loss: math.exp(-float(rates[index]) * loss))
@@ -150,6 +151,40 @@ def test_the_rows_on_a_wrong_side_are_within_the_bound_with_the_probability_told
         )
         far += float(chance) if max(wrong) >= allowed else 0.0
     assert far <= 0.1
+
+
+@hypothesis_settings(max_examples=25, deadline=None)
+@given(
+    st.lists(st.integers(0, 9), min_size=4, max_size=4),
+    st.sampled_from(SHARES),
+    st.sampled_from((1, 4, 20)),
+    st.sampled_from((0.5, 0.9)),
+)
+def test_the_bound_on_the_rows_on_a_wrong_side_holds_for_every_table(
+    counts: list[int], shares: tuple[str, ...], epsilon: int, coverage: float
+) -> None:
+    """The whole law on four positions; for each level above the last, half of the most rows that share a value."""
+    query = quantiles(shares, Grid(Fraction(0), Fraction(3), Fraction(1)))
+    mechanism = query.select_mechanism(Fraction(epsilon), OPEN).mechanism
+    rates, rank = loss_rates(query, mechanism.rates), query.face_value(mechanism, coverage).rank
+    assert rank is not None
+    allowed = rank + (query.levels - 1) * max(counts) / 2
+    wrong = [[loss / share.denominator for loss in rank_losses(counts, share)] for share in query.probabilities]
+    law = tree_law(query, counts, lambda index, loss: math.exp(-float(rates[index]) * loss))
+    far = [p for places, p in law.items() if any(row[j] >= allowed for row, j in zip(wrong, places, strict=True))]
+    assert sum(far) <= 1 - coverage + 1e-12
+
+
+def test_the_error_that_is_printed_is_the_bound_that_is_proved_rounded_up() -> None:
+    """Two levels at the rate (1/24)/(2·10) each, 211 candidates: (1 + ln(2·105))·960 and ln(20·2·105)·960 rows."""
+    flights = PrivacySetting(NeighbourRelation.ADD_REMOVE, PrivacyUnit("p", rows=20), None, None)
+    query = quantiles(("1/4", "1/2", "3/4"), Grid(Fraction(-30), Fraction(180), Fraction(1)))
+    error = query.error_law(query.select_mechanism(Fraction(1, 12), flights).mechanism)
+    assert error.expected == pytest.approx((1 + math.log(210)) * 960, rel=1e-11)
+    assert error.half_width == pytest.approx(math.log(4200) * 960, rel=1e-11)
+    shown = shown_error(error)
+    texts = str(shown.expected), str(shown.half_width)
+    assert texts == ("6094 rows", "8010 rows")
 
 
 def mean_rank_errors(number: int, epsilon: Fraction, repeats: int) -> tuple[float, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations_with_replacement
@@ -15,10 +15,10 @@ from utmost.channel import channel, least_epsilon
 from utmost.continuous.grid_selection import GridQuestion, common_step, rows_promise
 from utmost.continuous.interval import interval
 from utmost.continuous.losses import absolute
-from utmost.data.cells import cells
+from utmost.data.cells import Grouping
 from utmost.data.grid import Grid, GridColumn
-from utmost.data.selection import Key, NeighbourRelation, PrivacyUnit, Selection
-from utmost.data.table import Moments
+from utmost.data.row_sums import CellSums, Moments, RowSums
+from utmost.data.selection import NeighbourRelation, PrivacyUnit, Selection
 from utmost.errors import InputError
 from utmost.exact import decimal_above
 from utmost.queries import Count, Histogram, Mean, Quantile, Query, Sum
@@ -42,14 +42,16 @@ class BoundedTable:
     def rows(self) -> list[int]:
         return [row for unit in self.units for row in unit]
 
-    def count(self, selection: Selection) -> int:
-        return len(self.rows()) if selection.unit.groups is None else sum(1 for unit_rows in self.units if unit_rows)
+    def row_sums(self, requests: Sequence[RowSums]) -> list[CellSums]:
+        return [self.sums_of(request) for request in requests]
 
-    def cell_counts(self, selection: Selection, keys: Mapping[str, Sequence[Key]], other: bool = False) -> list[int]:
-        return [self.rows().count(cell) for cell in range(len(cells(keys)))]
-
-    def moments(self, selection: Selection, values: GridColumn) -> Moments:
-        return Moments(len(self.rows()), sum(self.rows()))
+    def sums_of(self, request: RowSums) -> CellSums:
+        if isinstance(request.grouping, Grouping):
+            cells = request.grouping.cells
+            return CellSums(cells, tuple(Moments(self.rows().count(cell)) for cell in range(len(cells))))
+        if request.selection.unit.groups is not None:
+            return CellSums(((),), (Moments(sum(1 for unit_rows in self.units if unit_rows)),))
+        return CellSums(((),), (Moments(len(self.rows()), sum(self.rows())),))
 
     def position_counts(self, selection: Selection, values: GridColumn) -> list[int]:
         return [self.rows().count(k) for k in range(values.grid.size + 1)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import statistics
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
@@ -12,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.data.grid import Grid, GridColumn
-from utmost.data.selection import NeighbourRelation, PrivacyUnit, Selection
-from utmost.data.table import SquareMoments
+from utmost.data.grid import Grid
+from utmost.data.row_sums import CellSums, Moments, RowSums
+from utmost.data.selection import NeighbourRelation, PrivacyUnit
 from utmost.errors import InputError
 from utmost.publish.calibration import calibrate_error
 from utmost.queries import Variance
@@ -35,8 +36,9 @@ class Positions:
 
     rows: tuple[int, ...]
 
-    def square_moments(self, selection: Selection, values: GridColumn) -> SquareMoments:
-        return SquareMoments(len(self.rows), sum(self.rows), sum(row * row for row in self.rows))
+    def row_sums(self, requests: Sequence[RowSums]) -> list[CellSums]:
+        moments = Moments(len(self.rows), sum(self.rows), sum(row * row for row in self.rows))
+        return [CellSums(((),), (moments,)) for _ in requests]
 
 
 def costs(query: Variance, setting: PrivacySetting, mechanism: VarianceMechanism) -> list[Fraction]:

@@ -20,7 +20,11 @@ KINDS: dict[str, dict[str, Any]] = {
     "variance": GRID,
     "quantile": {**GRID, "probability": "1/2"},
     "distinct": {"column": "age"},
+    "min": GRID,
+    "max": GRID,
+    "quartiles": {**GRID, "kind": "quantile", "probabilities": ["1/4", "3/4"]},
 }
+NAMES = {"quartiles": ["n,1/4", "n,3/4", "s,1/4", "s,3/4", "other,1/4", "other,3/4"]}
 
 
 @pytest.fixture
@@ -37,24 +41,32 @@ def cell_studio(studio: Any) -> Any:
         "ledger": "cells.sqlite",
         "output": "cells.release.json",
         "source": {"location": "people.csv", "columns": {"age": "integer", "region": "text"}},
-        "query": [{"name": kind, "kind": kind, **keys, **cells} for kind, keys in KINDS.items()],
+        "query": [{"name": name, "kind": name, **keys, **cells} for name, keys in KINDS.items()],
     }
     utmost.release(plan_from_mapping(plan, folder))
     return studio
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_in_cells_is_read_on_a_page(cell_studio: Any, kind: str) -> None:
-    form = {"query": kind, "at_least": "0", "at_most": "100000"}
+@pytest.mark.parametrize("name", KINDS)
+def test_every_kind_in_cells_is_read_on_a_page(cell_studio: Any, name: str) -> None:
+    form = {"query": name, "at_least": "0", "at_most": "100000"}
     answer = cell_studio.get("/api/consumer/releases/cells.release.json/reading", params=form)
     assert answer.status_code == 200, answer.text
-    assert [reading["cell"] for reading in answer.json()["readings"]] == ["n", "s", "other"]
+    assert [reading["cell"] for reading in answer.json()["readings"]] == NAMES.get(name, ["n", "s", "other"])
     page = cell_studio.get("/consumer/releases/cells.release.json", params=form)
     assert page.status_code == 200
     assert "other" in page.text
 
 
+def test_one_of_several_quantiles_in_a_cell_is_read_on_a_page(cell_studio: Any) -> None:
+    form = {"query": "quartiles", "cell": "s,3/4"}
+    answer = cell_studio.get("/api/consumer/releases/cells.release.json/reading", params=form)
+    assert [reading["cell"] for reading in answer.json()["readings"]] == ["s,3/4"]
+    assert "6 cells" in cell_studio.get("/curator/releases/cells.release.json").text
+
+
 def test_a_release_in_cells_has_a_picture_of_its_lattice_numbers(cell_studio: Any) -> None:
     views = release_view(cell_studio.settings, "cells.release.json", None).answers
-    assert all([cell.keys for cell in view.cells] == ["n", "s", "other"] for view in views)
+    for view in views:
+        assert [cell.keys for cell in view.cells] == NAMES.get(view.name, ["n", "s", "other"])
     assert [view.kind for view in views if view.picture is not None] == ["count", "sum", "distinct"]

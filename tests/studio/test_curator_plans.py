@@ -22,7 +22,7 @@ from utmost.data.sources import Source, open_table
 from utmost.errors import InputError
 from utmost.publish import execute, plan_writer, plans
 from utmost.publish.plans import Plan, QuerySpec
-from utmost.queries import Count, Histogram, Mean, Quantile, Sum
+from utmost.queries import Count, Histogram, Mean, Over, Quantile, Sum
 from utmost.reports.numbers import Rounding, amount, at_most, quantity
 from utmost.reports.preview import describe
 from utmost.studio.curator import draft_preview, forms, plan_builder, tables
@@ -405,3 +405,44 @@ def test_a_query_with_a_wanted_error_has_no_epsilon_in_the_form_until_one_is_typ
     plan = plans.parse_plan(SURVEY.replace("epsilon = 0.1", "error = 5", 1), tmp_path)
     view = tables.SourceView(location="bundled:anes96", format="csv", table=None, tables=[], columns=[])
     assert forms.draft_from_plan(plan, view).queries[0].epsilon == ""
+
+
+def test_the_form_asks_for_the_persons_over_the_bound(settings):
+    write_visits(settings)
+    open_budget(settings, "visits", unit="person", neighbours="add-remove")
+    blank = forms.blank_draft(tables.source_view(settings, "visits.csv"), "visits").model_dump()
+    persons = {"protects": "person", "person": "person", "bound": "2", "neighbours": "add-remove"}
+    queries = [
+        {"name": "all", "kind": "over"},
+        {"name": "old", "kind": "over", "column": "pay", "where": "age > 60"},
+        {"name": "north", "kind": "over", "keys": [{"column": "clinic", "values": "north"}]},
+    ]
+    draft = PlanDraft.model_validate({**blank, **persons, "queries": queries})
+    plan_preview = draft_preview.preview_draft(draft, settings)
+    assert plan_preview.problems == []
+    assert [query.sensitivity for query in plan_preview.queries] == [1, 1, 1]
+    assert plans.parse_plan(plan_preview.plan, settings.folder).queries[0].query == Over()
+    rows = PlanDraft.model_validate({**blank, "budget": "", "queries": queries[:1]})
+    assert any(
+        "unit must name persons" in problem.message for problem in draft_preview.preview_draft(rows, settings).problems
+    )
+
+
+def test_a_plan_whose_queries_ask_for_the_persons_over_their_bound_fills_the_form(settings):
+    write_visits(settings)
+    columns = ", ".join(f'{name} = "{kind}"' for name, kind in VISITS.items())
+    text = f"""
+neighbours = "add-remove"
+budget = "visits"
+source = {{ location = "visits.csv", columns = {{ {columns} }} }}
+unit = {{ column = "person", rows = 2 }}
+query = [{{ name = "visits", kind = "count", epsilon = 1, over = true }}]
+"""
+    plan = plan_builder.accept_plan(text, settings)
+    draft = forms.draft_from_plan(plan, tables.source_view(settings, "visits.csv"))
+    assert [(query.kind, query.epsilon) for query in draft.queries] == [("count", "0.9"), ("over", "0.1")]
+    built_plan = plan_builder.build_plan(
+        draft, tables.table_schema(settings, plan_builder.draft_source(draft)), settings
+    )
+    assert built_plan.problems == ()
+    assert plans.plan_digest(built_plan.plan) == plans.plan_digest(replace(plan, source=built_plan.plan.source))

@@ -290,3 +290,16 @@ def test_spendings_are_counted(studio):
     text = studio.get("/metrics").text
     for outcome, times in (("charged", 1), ("repeated", 1), ("refused", 1)):
         assert f'utmost_charges_total{{outcome="{outcome}"}} {times}' in text
+
+
+def test_a_plan_whose_epsilon_is_split_is_previewed_offered_and_charged_at_its_total(studio, settings):
+    queries = SURVEY.replace("epsilon = 0.1", "error = 12").replace('epsilon = "1/3"', "share = 2")
+    plan = f"epsilon = 0.5\n{queries}"
+    document = studio.post("/api/curator/preview", json={"plan": plan}).json()
+    assert document["split"] == {"epsilon": "1/2", "unused": "0"}
+    offer = make_offer(studio, plan)
+    assert offer["cost"] == document["cost"] == "1/2"
+    shown_offer = studio.get(f"/api/curator/offers/{offer['key']}").json()
+    assert any("share 2 of 2" in remark for remark in shown_offer["remarks"])
+    assert studio.post(SPEND, json=offer).json()["state"] == "done"
+    assert remaining_epsilon(settings) == Fraction(1, 2)

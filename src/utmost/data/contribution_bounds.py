@@ -14,7 +14,7 @@ of a person's rows are as likely to be kept as any other k.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from utmost.data.engines.engine import Engine
@@ -30,15 +30,16 @@ def salt(source: EntropySource | None) -> str:
     return f"{first:016x}{second:016x}"
 
 
-def count_kept(people: Any, unit: PrivacyUnit) -> Any:
+def count_kept(people: Any, counts: Mapping[str, Any], unit: PrivacyUnit) -> Any:
     """How many rows are kept of a table with one row for each row that counts and its person in column `p`.
 
-    Σ over persons of min(rows of the person, k); with groups, of 1: a count needs no choice.
+    For each of several `counts` of a person's rows, Σ over persons of min(rows, k); with groups, of min(rows, 1): a
+    count needs no choice.
     """
     import ibis
 
-    sizes = people.group_by("p").aggregate(size=people.count())
-    return sizes.aggregate(kept=ibis.least(sizes["size"], unit.rows or 1).sum())
+    sizes = people.group_by("p").aggregate(**counts)
+    return sizes.aggregate(**{name: ibis.least(sizes[name], unit.rows or 1).sum() for name in counts})
 
 
 def keep_rows(rows: Any, values: Sequence[str], unit: PrivacyUnit, salt: str, engine: Engine) -> Any:

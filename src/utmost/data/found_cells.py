@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
 from utmost.data.engines.engine import Row
-from utmost.data.selection import Key
 from utmost.exact.input_text import CONTROL_CHARACTER
 
 MAX_TEXT_CHARS = 200  # of a key
 
 
-class FoundCounts(list[int]):
-    """The numbers of kept rows, and the cells that they belong to, in the same order."""
+@dataclass(frozen=True, slots=True)
+class FoundKeys:
+    """Cells that are found in the rows: the combinations of values that some columns have there.
 
-    def __init__(self, counts: Iterable[int], cells: Sequence[tuple[Key, ...]]) -> None:
-        super().__init__(counts)
-        self.cells = tuple(cells)
+    A row with a NULL among its keys, or with a key that is not plain (`is_plain_key`), is in no cell.
+    """
+
+    columns: tuple[str, ...]
 
 
 def is_plain_key(value: Any) -> bool:
@@ -44,14 +46,14 @@ def is_possible_key(column: Any) -> Any:
     return (column >= first) & (column <= last)
 
 
-def found_counts(rows: Iterable[Row]) -> FoundCounts:
-    """Rows of a cell's keys and its number, without the cells whose keys are not plain. Equal keys are one cell."""
-    counts: dict[tuple[Key, ...], int] = {}
+def rows_by_found_cell(rows: Iterable[Row], found_keys: FoundKeys) -> dict[tuple[Any, ...], list[Row]]:
+    """What follows the keys in each row, by cell; rows whose keys are not plain are left out."""
+    width, by_cell = len(found_keys.columns), dict[tuple[Any, ...], list[Row]]()
     for row in rows:
-        cell = tuple(row[:-1])
-        if all(map(is_plain_key, cell)):
-            counts[cell] = counts.get(cell, 0) + int(row[-1])
-    return FoundCounts(counts.values(), tuple(counts))
+        cell = tuple(row[:width])
+        if cell in by_cell or all(map(is_plain_key, cell)):
+            by_cell.setdefault(cell, []).append(tuple(row[width:]))
+    return by_cell
 
 
 def _is_encodable(text: str) -> bool:

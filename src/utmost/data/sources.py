@@ -25,9 +25,10 @@ from utmost.data.engines import registry
 from utmost.data.engines.csv_types import KIND_PATTERNS
 from utmost.data.engines.duckdb import unconnected
 from utmost.data.engines.engine import CSV, Engine, Location, LocationKind
-from utmost.data.engines.schema import ColumnKind
+from utmost.data.engines.schema import ColumnKind, column_kind
 from utmost.data.lookup import Lookup, PublicRows, check_public, join_lookup, read_lookup
 from utmost.data.predicates import Predicate
+from utmost.data.predicates.type_check import unknown_column
 from utmost.data.selection import PrivacyUnit
 from utmost.data.table import Table
 from utmost.errors import InputError
@@ -121,6 +122,8 @@ def open_table(source: Source, folder: Path, used: Set[str] | None = None) -> It
         _locate(source, folder, _source_columns(source, derivations, used)) as location,
         engine.open(location) as opened,
     ):
+        if source.kind.has_types:
+            _check_declared(source, opened.rows.schema())
         rows, bases = _add_columns(
             opened.rows, derivations, list(zip(source.lookups, public_tables, strict=True)), engine
         )
@@ -191,12 +194,25 @@ def source_files(source: Source, folder: Path) -> list[Path]:
 
 def _check_options(source: Source) -> None:
     """See that table and columns go with the location."""
-    if (source.columns or source.missing) and source.kind.has_types:
+    if source.missing and source.kind.has_types:
         raise InputError(
-            f"columns must be left out for {source.name!r}: only a CSV file has no types of its own", "columns"
+            f"missing must be left out for {source.name!r}: its missing values are NULL",
+            "columns",
+            "use a derived column",
         )
     if source.table is not None and not source.kind.has_tables:
         raise InputError(f"table must be left out for {source.name!r}: the file is the table", "table")
+
+
+def _check_declared(source: Source, types: Any) -> None:
+    """Refuse a declared kind that a column of a typed source does not have: it has one of its own."""
+    for name, declared in source.columns.items():
+        if name not in types:
+            raise unknown_column(name, list(types), "columns", "columns")
+        if column_kind(types[name]) != declared:
+            actual = column_kind(types[name])
+            problem = f"columns must be of the kinds that {source.name!r} has: {name} is of kind {actual}"
+            raise InputError(problem, "columns", "declare it so, leave it out, or use a derived column")
 
 
 @contextmanager

@@ -15,37 +15,22 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from utmost.data import cells, contribution_bounds, found_cells, grid, predicates
-from utmost.data.cells import Grouping
+from utmost.data.candidates import ALL_ROWS, Candidates
+from utmost.data.cells import Cell, Grouping
 from utmost.data.engines import Connection
 from utmost.data.engines.csv_types import count_unreadable, fitting_kinds, frequent_misfits
 from utmost.data.engines.schema import ColumnKind, column_kind
-from utmost.data.found_cells import FoundCounts
+from utmost.data.found_cells import FoundKeys
 from utmost.data.grid import GridColumn
 from utmost.data.predicates.type_check import format_names, unknown_column
+from utmost.data.row_sums import CellSums, Moments, RowSums, SumColumns, collect_cells, share_scans
 from utmost.data.selection import Key, Partition, PrivacyUnit, Selection
 from utmost.errors import InputError
 from utmost.noise.entropy import EntropySource
 
 PERSON_KINDS = (ColumnKind.INTEGER, ColumnKind.TEXT, ColumnKind.TRUTH, ColumnKind.DATE)
 NUMBERS = (ColumnKind.INTEGER, ColumnKind.NUMBER)
-SUM_TYPE = "decimal(28, 0)"  # of a position that is summed: engines sum it in 38 digits
-MAX_SQUARED_STEPS = 10**6  # of a grid whose positions are squared: a sum of squares is below 10^12·2^63 < 10^31
 RowValue = Callable[[Any], Any]  # a value of each row, as an ibis column of a table of rows
-
-
-@dataclass(frozen=True, slots=True)
-class Moments:
-    """How many rows were kept, and the sum of their positions on the grid, each from 0 to N."""
-
-    rows: int
-    positions: int
-
-
-@dataclass(frozen=True, slots=True)
-class SquareMoments(Moments):
-    """The same with the sum of the squares of the positions."""
-
-    squares: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,28 +173,27 @@ class Table:
         counts = self._connection.numbers(self._rows.aggregate(**tests)) if names else ()
         return dict(zip(names, counts, strict=True))
 
-    def count_persons(
-        self, selection: Selection, keys: Mapping[str, Sequence[Key]], values: GridColumn | None = None
-    ) -> PersonCounts:
-        """Persons with more rows, or groups, than are kept among the rows that are selected and can be kept: secret.
-
-        Groups are combinations of `keys`. A row whose value of `values` is missing cannot be kept where it is dropped.
-        """
+    def count_persons(self, selection: Selection, candidates: Candidates = ALL_ROWS) -> PersonCounts:
+        """Persons with more candidates, or groups of them, than are kept among the rows that are selected: secret."""
         import ibis
 
-        rows = self._matching_rows(selection)
-        conditions = [cells.is_among(self._readable_column(rows, column), keys[column]) for column in keys]
-        if values is not None and values.nulls is None:
-            conditions.append(self._readable_column(rows, values.column).notnull())
-        rows = rows.filter(conditions) if conditions else rows
-        groups = {f"v{k}": self._readable_column(rows, column) for k, column in enumerate(keys)}
-        persons = self._select_values(rows, selection.unit, groups)
+        persons = self._candidate_rows(selection, candidates)
         persons = persons.distinct() if selection.unit.groups is not None else persons
         sizes, bound = persons.group_by("p").aggregate(size=persons.count()), selection.unit.bound
         size = sizes["size"]
         left_out = ibis.greatest(size - bound, 0).sum()
         query = sizes.aggregate(n=sizes.count(), over=(size > bound).sum(), left_out=left_out, largest=size.max())
         return PersonCounts(*self._connection.numbers(query))
+
+    def _candidate_rows(self, selection: Selection, candidates: Candidates) -> Any:
+        """The person and the group of each selected row that can be kept."""
+        rows = self._possible_rows(self._matching_rows(selection), candidates.by)
+        rows, names = self._cell_names(rows, candidates.grouping)
+        names |= {f"k{index}": self._readable_column(rows, column) for index, column in enumerate(candidates.by)}
+        if candidates.column is not None:
+            names["x"] = self._listed_value(rows, candidates.column, candidates.domain)
+        persons = self._select_values(rows, selection.unit, names)
+        return persons.filter(persons["x"].notnull()) if "x" in names else persons
 
     def count_values(self, selection: Selection, values: GridColumn | None = None) -> ValueCounts:
         """How many rows are selected, before any is left out, and what becomes of their values: secret."""
@@ -232,61 +216,79 @@ class Table:
         count = self._rows.count() if unit.column is None else self._readable_column(self._rows, unit.column).nunique()
         return self._fetch_number(count)
 
+    def row_sums(self, requests: Sequence[RowSums]) -> list[CellSums]:
+        """Numbers about kept rows, for all requests, from as few scans as they can share."""
+        sums: dict[int, CellSums] = {}
+        for places in share_scans(requests):
+            shared = [requests[place] for place in places]
+            scan = self._count_persons_rows if shared[0].counts_persons else self._sum_rows
+            sums |= zip(places, scan(shared), strict=True)
+        return [sums[place] for place in range(len(requests))]
+
+    def _count_persons_rows(self, requests: Sequence[RowSums]) -> list[CellSums]:
+        """How many rows are kept in all, for requests about the same persons: one count of each person's rows each."""
+        rows, condition_names = self._scanned_rows(requests)
+        unit = requests[0].selection.unit
+        persons = self._select_values(rows, unit, self._conditions(rows, condition_names))
+        columns = SumColumns(persons, condition_names, {})
+        places = [columns.add(request) for request in requests]
+        kept_rows = contribution_bounds.count_kept(persons, columns.columns, unit)
+        return collect_cells([self._connection.numbers(kept_rows)], None, places)
+
+    def _sum_rows(self, requests: Sequence[RowSums]) -> list[CellSums]:
+        """The moments of the kept rows of each cell, for requests that can share a scan (`RowSums.scan`)."""
+        first, unit = requests[0], requests[0].selection.unit
+        rows, condition_names = self._scanned_rows(requests)
+        rows, names = self._cell_names(rows, first.grouping)
+        columns_on_grid = dict.fromkeys(request.values for request in requests if request.values is not None)
+        position_names = {values: f"x{place}" for place, values in enumerate(columns_on_grid)}
+        positions = {name: self._position(values, unit, rows) for values, name in position_names.items()}
+        conditions = self._conditions(rows, condition_names)
+        selected = self._select_values(rows, unit, {**names, **conditions, **positions})
+        if unit.column is not None:
+            if first.values is not None and first.dropped_column is not None:
+                selected = selected.filter(selected[position_names[first.values]].notnull())
+            selected = self._keep_rows(selected, [*names, *positions], unit)
+        columns = SumColumns(selected, condition_names, position_names)
+        places = [columns.add(request) for request in requests]
+        groups = selected.group_by(list(names)) if names else selected
+        return collect_cells(self._connection.rows(groups.aggregate(**columns.columns)), first.grouping, places)
+
+    def _scanned_rows(self, requests: Sequence[RowSums]) -> tuple[Any, dict[str, str]]:
+        """The rows that requests look at; and where their predicates differ, the name of the condition of each."""
+        selection, predicate_texts = requests[0].selection, dict.fromkeys(r.selection.where for r in requests)
+        if len(predicate_texts) == 1:
+            return self._matching_rows(selection), {}
+        for request in requests:
+            self.check_selection(request.selection)
+        rows = self._matching_rows(Selection(None, selection.unit, selection.part))
+        return rows, {where: f"c{place}" for place, where in enumerate(predicate_texts) if where is not None}
+
+    def _conditions(self, rows: Any, condition_names: Mapping[str, str]) -> dict[str, Any]:
+        return {name: self._compile(where, rows) for where, name in condition_names.items()}
+
     def count(self, selection: Selection) -> int:
         """How many rows are selected and kept; with a unit of groups, how many persons have a selected row."""
-        rows, unit = self._matching_rows(selection), selection.unit
-        if unit.column is None:
-            return self._fetch_number(rows.count())
-        return self._connection.numbers(contribution_bounds.count_kept(self._select_values(rows, unit, {}), unit))[0]
+        return self._moments(RowSums(selection))[0].rows
 
     def cell_counts(self, selection: Selection, keys: Mapping[str, Sequence[Key]], other: bool = False) -> list[int]:
         """How many kept rows are in each cell, in the order of the cells of a `Grouping` with these keys."""
         grouping = Grouping({column: tuple(column_keys) for column, column_keys in keys.items()}, other)
-        kept_rows, names = self._kept_cells(selection, grouping)
-        groups = kept_rows.group_by(names).aggregate(size=kept_rows.count())
-        by_cell = cells.rows_by_cell(self._connection.rows(groups), grouping)
-        return [int(by_cell[cell][0][0]) if cell in by_cell else 0 for cell in grouping.cells]
+        return [moments.rows for moments in self._moments(RowSums(selection, grouping=grouping))]
 
-    def found_counts(self, selection: Selection, columns: Sequence[str]) -> FoundCounts:
-        """How many kept rows are in each cell that has some; a row with a NULL among its keys is in none.
-
-        Keys are fetched as they are, so those that no program can hold are left out inside the engine.
-        """
-        rows = self._matching_rows(selection)
+    def _possible_rows(self, rows: Any, columns: Sequence[str]) -> Any:
+        """The rows whose keys in these columns can be fetched."""
         for column in columns:
             self.check_found_column(column)
-        rows = rows.filter([found_cells.is_possible_key(self._readable_column(rows, column)) for column in columns])
-        values = {f"v{index}": self._readable_column(rows, column) for index, column in enumerate(columns)}
-        kept_rows = self._keep_rows(self._select_values(rows, selection.unit, values), list(values), selection.unit)
-        groups = kept_rows.group_by(list(values)).aggregate(size=kept_rows.count())
-        return found_cells.found_counts(self._connection.rows(groups))
+        conditions = [found_cells.is_possible_key(self._readable_column(rows, column)) for column in columns]
+        return rows.filter(conditions) if conditions else rows
 
     def moments(self, selection: Selection, values: GridColumn) -> Moments:
         """How many rows are kept, and the sum of their positions."""
-        kept_rows = self._kept_positions(selection, values)
-        return Moments(*self._connection.numbers(kept_rows.aggregate(**_sums(kept_rows, "v0"))))
+        return self._moments(RowSums(selection, values))[0]
 
-    def square_moments(self, selection: Selection, values: GridColumn) -> SquareMoments:
-        """The same with the sum of the squares of the positions, on a grid of at most MAX_SQUARED_STEPS steps."""
-        kept_rows = self._kept_positions(selection, values)
-        return SquareMoments(*self._connection.numbers(kept_rows.aggregate(**_square_sums(kept_rows, "v0"))))
-
-    def cell_moments(self, selection: Selection, grouping: Grouping, values: GridColumn) -> list[Moments]:
-        """The moments of the kept rows of each cell."""
-        kept_rows, names = self._kept_cells(selection, grouping, self._position_of(values, selection.unit))
-        sums = kept_rows.group_by(names).aggregate(**_sums(kept_rows, "x"))
-        return [Moments(*numbers) for numbers in self._cell_numbers(sums, grouping, 2)]
-
-    def cell_square_moments(self, selection: Selection, grouping: Grouping, values: GridColumn) -> list[SquareMoments]:
-        """The same with the sums of the squares of the positions."""
-        kept_rows, names = self._kept_cells(selection, grouping, self._position_of(values, selection.unit))
-        sums = kept_rows.group_by(names).aggregate(**_square_sums(kept_rows, "x"))
-        return [SquareMoments(*numbers) for numbers in self._cell_numbers(sums, grouping, 3)]
-
-    def _cell_numbers(self, sums: Any, grouping: Grouping, length: int) -> list[list[int]]:
-        """The numbers of each cell; zeros for a cell that did not come back."""
-        by_cell, no_rows = cells.rows_by_cell(self._connection.rows(sums), grouping), [(0,) * length]
-        return [[int(number) for number in by_cell.get(cell, no_rows)[0]] for cell in grouping.cells]
+    def _moments(self, request: RowSums) -> tuple[Moments, ...]:
+        return self.row_sums([request])[0].moments
 
     def position_counts(self, selection: Selection, values: GridColumn) -> list[int]:
         """How many kept rows are at each position 0 … N."""
@@ -318,6 +320,26 @@ class Table:
         by_cell = cells.rows_by_cell(self._connection.rows(counts), grouping)
         return [int(by_cell[cell][0][0]) if cell in by_cell else 0 for cell in grouping.cells]
 
+    def found_position_counts(
+        self, selection: Selection, found_keys: FoundKeys, values: GridColumn
+    ) -> tuple[list[int], tuple[Cell, ...], list[Any]]:
+        """The kept rows of each cell that has some: their number, the cell, and how many are at which positions."""
+        kept_rows, names = self._kept_cells(selection, found_keys, self._position_of(values, selection.unit))
+        sizes = kept_rows.group_by([*names, "x"]).aggregate(size=kept_rows.count())
+        by_cell = found_cells.rows_by_found_cell(self._connection.rows(sizes), found_keys)
+        pairs = [[(int(position), int(size)) for position, size in rows] for rows in by_cell.values()]
+        return [sum(size for _, size in cell) for cell in pairs], tuple(by_cell), pairs
+
+    def found_distinct_counts(
+        self, selection: Selection, found_keys: FoundKeys, column: str, domain: Sequence[Key] | None
+    ) -> tuple[list[int], tuple[Cell, ...], list[int]]:
+        """The same with how many different values they have."""
+        kept_rows, names = self._kept_cells(selection, found_keys, self._value_of(column, domain))
+        groups = kept_rows.group_by(names).aggregate(size=kept_rows.count(), different=kept_rows["x"].nunique())
+        by_cell = found_cells.rows_by_found_cell(self._connection.rows(groups), found_keys)
+        rows = [tuple(map(int, cell_rows[0])) for cell_rows in by_cell.values()]
+        return [size for size, _ in rows], tuple(by_cell), [different for _, different in rows]
+
     def check_distinct(self, column: str, domain: Sequence[Key] | None) -> None:
         """Refuse a column whose values are no keys, and a domain that none of them can equal. Looks at no row."""
         with self._explain_guesses(column):
@@ -327,6 +349,10 @@ class Table:
                 raise InputError(problem, "column", "choose another")
             cells.check_keys(domain or (), kind, "domain", "domain")
 
+    def check_column(self, column: str) -> None:
+        """Refuse a column that the table does not have. Looks at no row."""
+        self._column_kind(column, "column", "column")
+
     def public_values(self, column: str, limit: int) -> list[Key]:
         """The different values of a column of a public table, in order, up to a number of them; NULL is none."""
         self.check_distinct(column, None)
@@ -335,45 +361,55 @@ class Table:
         return sorted(value for (value,) in self._connection.rows(values))
 
     def _value_of(self, column: str, domain: Sequence[Key] | None) -> RowValue:
-        """The value of a column; NULL where it is none of the domain."""
+        """The value of a column whose values are keys; NULL where it is none of the domain."""
         self.check_distinct(column, domain)
+        return functools.partial(self._listed_value, column=column, domain=domain)
 
-        def value(rows: Any) -> Any:
-            import ibis
+    def _listed_value(self, rows: Any, column: str, domain: Sequence[Key] | None) -> Any:
+        """The value of a column in each row; NULL where it is none of the domain."""
+        import ibis
 
-            values = self._readable_column(rows, column)
-            if domain is None:
-                return values
-            return ibis.cases((cells.is_among(values, domain), values), else_=ibis.null(values.type()))
-
-        return value
+        values = self._readable_column(rows, column)
+        if domain is None:
+            return values
+        return ibis.cases((cells.is_among(values, domain), values), else_=ibis.null(values.type()))
 
     def _position_of(self, values: GridColumn, unit: PrivacyUnit) -> RowValue:
         return functools.partial(self._position, values, unit)
 
     def _kept_cells(
-        self, selection: Selection, grouping: Grouping, value: RowValue | None = None
+        self, selection: Selection, grouping: Grouping | FoundKeys, value: RowValue
     ) -> tuple[Any, list[str]]:
-        """One row for each kept row, with the names of its cell and a value `x`, if it is asked for; and those names.
+        """One row for each kept row, with the names of its cell and a value `x`; and those names.
 
         A row without a value is left out. Whether a row is in a cell depends on the row alone, so at most k rows of a
         person are in all cells together.
         """
-        rows = self._matching_rows(selection)
+        rows, names = self._cell_names(self._matching_rows(selection), grouping)
+        selected = self._select_values(rows, selection.unit, {**names, "x": value(rows)})
+        selected = selected.filter(selected["x"].notnull())
+        return self._keep_rows(selected, [*names, "x"], selection.unit), list(names)
+
+    def _cell_names(self, rows: Any, grouping: Grouping | FoundKeys | None) -> tuple[Any, dict[str, Any]]:
+        """The rows that are in some cell, and the values that name the cell of a row."""
+        if grouping is None:
+            return rows, {}
+        if isinstance(grouping, FoundKeys):
+            return self._found_names(rows, grouping)
         for column, column_keys in grouping.keys.items():
             self.check_keys(column, column_keys)
         columns = {column: self._readable_column(rows, column) for column in grouping.keys}
         listed = [cells.is_among(columns[column], keys) for column, keys in grouping.keys.items()]
         if grouping.other:
-            names = cells.cell_values(grouping.keys, columns, functools.reduce(operator.and_, listed))
-        else:
-            rows = rows.filter(listed)
-            columns = {column: self._readable_column(rows, column) for column in grouping.keys}
-            names = cells.cell_values(grouping.keys, columns, None)
-        values = {} if value is None else {"x": value(rows)}
-        selected = self._select_values(rows, selection.unit, {**names, **values})
-        selected = selected.filter(selected["x"].notnull()) if values else selected
-        return self._keep_rows(selected, [*names, *values], selection.unit), list(names)
+            return rows, cells.cell_values(grouping.keys, columns, functools.reduce(operator.and_, listed))
+        rows = rows.filter(listed)
+        columns = {column: self._readable_column(rows, column) for column in grouping.keys}
+        return rows, cells.cell_values(grouping.keys, columns, None)
+
+    def _found_names(self, rows: Any, found_keys: FoundKeys) -> tuple[Any, dict[str, Any]]:
+        """The same of found cells: keys are fetched as they are, so what no program can hold is left out here."""
+        rows = self._possible_rows(rows, found_keys.columns)
+        return rows, {f"v{index}": self._readable_column(rows, name) for index, name in enumerate(found_keys.columns)}
 
     def _kept_positions(self, selection: Selection, values: GridColumn) -> Any:
         """One row with a position `v0` for each kept row."""
@@ -394,18 +430,21 @@ class Table:
     def _matching_rows(self, selection: Selection) -> Any:
         """The rows of the part that satisfy `where`."""
         self.check_selection(selection)
-        rows, conditions, part = self._rows, [], selection.part
-        if selection.where is not None:
-            predicate = predicates.parse_predicate(selection.where)
-            conditions.append(predicates.compile_predicate(predicate, rows, self._kinds, self._connection.engine))
+        rows, part = self._rows, selection.part
+        conditions = [] if selection.where is None else [self._compile(selection.where, rows)]
         if part is not None:
             conditions.append(cells.is_among(self._readable_column(rows, part.column), [part.equals]))
         return rows.filter(conditions) if conditions else rows
 
+    def _compile(self, where: str, rows: Any) -> Any:
+        """A predicate as a condition on rows."""
+        predicate = predicates.parse_predicate(where)
+        return predicates.compile_predicate(predicate, rows, self._kinds, self._connection.engine)
+
     def _select_values(self, rows: Any, unit: PrivacyUnit, values: Mapping[str, Any]) -> Any:
         """The rows with these values alone, and their person `p` if it is named; a row without one is left out."""
         if unit.column is None:
-            return rows.select(**values)
+            return rows.select(**values) if values else rows
         persons = rows.select(p=self._readable_column(rows, unit.column), **values)
         return persons.filter(persons["p"].notnull())
 
@@ -461,14 +500,3 @@ class Table:
                     "unit.column",
                     "name people by such a column",
                 )
-
-
-def _sums(rows: Any, position: str) -> dict[str, Any]:
-    """The number of rows and the sum of positions, as ibis aggregates them."""
-    return {"rows": rows.count(), "total": rows[position].cast(SUM_TYPE).sum()}
-
-
-def _square_sums(rows: Any, position: str) -> dict[str, Any]:
-    """The same with the sum of squares."""
-    place = rows[position].cast("int64")
-    return _sums(rows, position) | {"squares": (place * place).cast(SUM_TYPE).sum()}

@@ -17,7 +17,6 @@ from itertools import groupby
 from utmost.ledger.stores.database import COUNT_ORPHANS, SELECT_BUDGET_CHAINS, SELECT_ENTRIES, Row, Session
 
 COST_FIELDS = 5
-NEW_FIELDS = 2  # of a charge: since version 3 of the tables, as the last of its costs is
 
 _encode = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), default=repr).encode
 
@@ -38,16 +37,17 @@ def link_hash(previous: str, *content: object) -> str:
 
 
 def charge_hash(previous: str, fields: Sequence[object], costs: Iterable[Sequence[object]]) -> str:
-    """The hash of a charge: `fields` from its time to its source, and its costs in their order, δ last.
+    """The hash of a charge: `fields` from its time to its table, and its costs in their order, δ last.
 
-    Who charged, the source and δ are hashed where one of them is there: entries without them are of older ledgers, and
-    keep the hashes that their receipts have.
+    Who charged, the source and δ are hashed where one of them is there, and the table where there is one: entries
+    without them are of older ledgers, or of a source that is one table, and keep the hashes that their receipts have.
     """
-    all_costs = [list(cost) for cost in costs]
-    additions = [list(fields[-NEW_FIELDS:]), [cost[-1] for cost in all_costs]]
+    all_costs, (*old_fields, charged_by, source, table) = [list(cost) for cost in costs], fields
+    additions = [[charged_by, source], [cost[-1] for cost in all_costs]]
     is_new = any(value is not None for values in additions for value in values)
-    old_content = list(fields[:-NEW_FIELDS]), [cost[:-1] for cost in all_costs]
-    return link_hash(previous, "charge", *old_content, *(additions if is_new else ()))
+    old_content = old_fields, [cost[:-1] for cost in all_costs]
+    new_content = [*(additions if is_new else ()), *(() if table is None else (table,))]
+    return link_hash(previous, "charge", *old_content, *new_content)
 
 
 def closing_hash(previous: str, closed: str, closed_by: str | None) -> str:

@@ -356,11 +356,11 @@ class Ledger:
 
     def _parse_charge(self, rows: list[Row]) -> Charge:
         fields, cost_fields = rows[0][: -chain.COST_FIELDS], chain.COST_FIELDS
-        number, charged, plan, fingerprint, *part_row, unit_kind, entry_hash, release_id, charged_by, source = fields
+        number, charged, plan, fingerprint, *part_row, unit_kind, entry_hash, release_id = fields[:-3]
         costs = tuple(self._parse_cost(row[-cost_fields:]) for row in rows)
         part, is_kept = self._parse_part(tuple(part_row)), release_id is not None
         asked = (charged, plan, fingerprint, part, costs, is_kept, unit_kind)
-        return Charge(int(number), *asked, _short_hash(entry_hash), charged_by, source)
+        return Charge(int(number), *asked, _short_hash(entry_hash), *fields[-3:])
 
 
 @contextmanager
@@ -423,7 +423,7 @@ def _add_charge(
 ) -> tuple[int, str]:
     """Write a charge with its costs; its number and its hash, which is the new end of the budget's chain."""
     part_row = (None,) * 5 if part is None else (part.column, part.value, part.kind, part.table, part.source)
-    origin = (release_cost.charged_by or user_name(), release_cost.source)
+    origin = (release_cost.charged_by or user_name(), release_cost.source, release_cost.table)
     fields = (_utc_now(), release_cost.plan, release_cost.fingerprint, *part_row, release_cost.unit_kind, *origin)
     costs = [(cost.query, str(cost.epsilon), cost.law, cost.steps, str(cost.delta)) for cost in release_cost.costs]
     entry_hash = chain.charge_hash(stored_budget.head_hash, fields, costs)

@@ -73,7 +73,7 @@ class ReleaseCost:
 
     `plan` is a digest that stands for all that was asked, `fingerprint` the curator's name for the state of the data,
     `unit_kind` the kind of the column that names persons, `charged_by` who charges (by default the operating system's
-    user), `source` the name of the table or file, of which the ledger keeps a hash.
+    user), `source` the name of the file or database, of which the ledger keeps a hash, `table` the table of a database.
     """
 
     budget: str
@@ -86,6 +86,7 @@ class ReleaseCost:
     unit_kind: str | None = None
     charged_by: str | None = None
     source: str | None = None
+    table: str | None = None
 
     def __post_init__(self) -> None:
         """Check every field."""
@@ -96,7 +97,7 @@ class ReleaseCost:
         check_plain_text(self._texts(), "release cost")
         if not 1 <= len(self.costs) <= MAX_COSTS:
             raise InputError(f"costs must be from 1 to {MAX_COSTS}, got {len(self.costs)}", "costs")
-        for name in ("fingerprint", "unit_kind", "charged_by", "source"):
+        for name in ("fingerprint", "unit_kind", "charged_by", "source", "table"):
             if getattr(self, name) is not None:
                 check_text(getattr(self, name), name)
 
@@ -121,16 +122,18 @@ class ReleaseCost:
 
     def _texts(self) -> list[str | None]:
         part = () if self.part is None else astuple(self.part)
-        asked = (self.unit, self.plan, self.fingerprint, self.unit_kind, self.charged_by, self.source)
-        return [*asked, *part, *(cost.query for cost in self.costs)]
+        asked = (self.unit, self.plan, self.fingerprint, self.unit_kind)
+        origin = (self.charged_by, self.source, self.table)
+        return [*asked, *origin, *part, *(cost.query for cost in self.costs)]
 
 
 @dataclass(frozen=True, slots=True)
 class Charge:
     """What was charged: its number in the ledger, when (UTC), for what, and whether its release was kept.
 
-    `charged_by` is who charged it, `source` the start of a hash that is the same for the same name of a source; None in
-    entries of ledgers that did not record them.
+    `charged_by` is who charged it, `source` the start of a hash that is the same for the same name of a source, `table`
+    the table of a database, as the plan writes it; None where there is none, and in entries of ledgers that did not
+    record them.
     `chain` is the start of the hash of this charge and all before it (`utmost.ledger.chain`).
     """
 
@@ -145,6 +148,7 @@ class Charge:
     chain: str | None = None
     charged_by: str | None = None
     source: str | None = None
+    table: str | None = None
 
     @property
     def epsilon(self) -> Fraction:

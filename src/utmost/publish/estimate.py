@@ -23,7 +23,6 @@ from utmost.publish.reading.estimates import Belief, Estimate, ExpectedLosses, F
 from utmost.publish.reading.number_readings import PriorShape, answer_reading, on_lattice
 from utmost.publish.reading.prior_points import AxisRequest, PointChoice
 from utmost.publish.release_model import Answer
-from utmost.queries.query import FaceValue
 
 __all__ = [
     "Belief",
@@ -116,21 +115,26 @@ def read_answer(
 def _read_at_face_value(answer: Answer, coverage: float, cell: str | None = None) -> Estimate:
     """An answer whose law does not depend on the truth alone: its values, and what its kind says of them."""
     face_value = answer.query.face_value(answer.mechanism, coverage)
-    named_values = answer.named_values
+    named_values = list(enumerate(answer.named_values))
     if cell is not None and named_values:
-        named_values = [(name, value) for name, value in named_values if name == cell]
+        named_values = [(place, pair) for place, pair in named_values if pair[0] == cell]
         if not named_values:
             raise number_readings.unknown_cell(cell, [name for name, _ in answer.named_values])
-    values = [value for _, value in named_values] if isinstance(answer.value, tuple) else [answer.value]
-    readings = tuple(_face_reading(value, face_value) for value in values)
-    names, claim = tuple(name for name, _ in named_values), answer.optimal
-    return Estimate(answer, None, readings, None, claim, face_value.remark, cells=names, rank=face_value.rank)
+    if isinstance(answer.value, tuple):
+        readings = [_face_reading(answer, value, place, coverage) for place, (_, value) in named_values]
+    else:
+        readings = [_face_reading(answer, answer.value, None, coverage)]
+    names, claim = tuple(name for _, (name, _) in named_values), answer.optimal
+    return Estimate(answer, None, tuple(readings), None, claim, face_value.remark, cells=names, rank=face_value.rank)
 
 
-def _face_reading(value: int | Fraction, face_value: FaceValue) -> Reading:
-    """A value as it is, between the ends of its noise; a cell that was found has at least one row."""
-    width = face_value.half_width
-    return Reading(value, value, None if width is None else (max(value - width, 1), value + width))
+def _face_reading(answer: Answer, value: int | Fraction, place: int | None, coverage: float) -> Reading:
+    """A value as it is, between the ends of its noise where they are known."""
+    details = answer.details if place is None else answer.cell_details(place)
+    ends = answer.query.value_range(answer.mechanism, Fraction(value), details, 1 - Fraction(str(coverage)))
+    if ends is None or not isinstance(value, int):
+        return Reading(value, value, ends)
+    return Reading(value, value, (int(ends[0]), int(ends[1])))
 
 
 def check_answer(answer: Answer) -> None:

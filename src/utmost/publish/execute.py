@@ -25,12 +25,13 @@ from utmost.data.source_identity import check_unchanged, identify_source
 from utmost.errors import BudgetError, InputError, LedgerError, OutputError, UndecidedError
 from utmost.exact.input_text import file_error_reason
 from utmost.notebook import report_html
-from utmost.publish import output_files, plan_writer, plans, release_file
+from utmost.publish import output_files, plan_writer, plans, pricing, release_file
 from utmost.publish.plans import Plan, QuerySpec
 from utmost.publish.release_model import Answer, DataOrigin, LedgerEntry, LookupOrigin, Release
 from utmost.publish.wanted_errors import find_epsilon
 from utmost.queries.answer_error import answer_error
 from utmost.queries.answer_mechanisms.mechanism import ErrorLaw
+from utmost.queries.exact_answers import exact_answers
 from utmost.queries.keys import key_to_text
 from utmost.queries.privacy_setting import PrivacySetting, guarantee_sentence
 from utmost.queries.query import AnswerDraw, ExactAnswer, SelectedMechanism
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from utmost.ledger import Ledger, ReleaseCost
 
 Progress = Callable[[str, int, int], None]  # what is done, how many queries are through, of how many
-MAX_SOURCE_CHARS = 200  # of a source's name in the ledger
+MAX_SOURCE_CHARS = 200  # of the name of a source or a table in the ledger
 ENTRY_ROOM = 1 << 12  # bytes for what a ledger says of a charge
 Amount = Fraction | None
 PlanSource = Plan | Mapping[str, Any] | str | Path
@@ -108,7 +109,8 @@ class PlanCheck:
         )
         plan, unit, digest = self.plan, self.plan.unit.ledger_word, plans.plan_digest(self.plan)
         asked = (costs, self._ledger_part(), digest, plan.fingerprint, self.unit_kind)
-        origin = (self.charged_by, _source_name(plan))
+        table = plan.source.table
+        origin = (self.charged_by, _shown_name(plan.source.name), None if table is None else _shown_name(table))
         return ledger.ReleaseCost(plan.budget, unit, str(plan.neighbours), *asked, *origin)
 
     def _ledger_part(self) -> ledger.Part | None:
@@ -191,10 +193,16 @@ class PreparedRelease:
         self, frame: Release, prepared_answers: Sequence[PreparedAnswer], progress: Progress
     ) -> Release:
         planned_answers, setting = self.preview.planned_answers, self.preview.setting
-        truths: list[ExactAnswer] = []
-        for k, planned_answer in enumerate(planned_answers):
-            progress(f"counting {planned_answer.spec.name}", k, len(planned_answers))
-            truths.append(planned_answer.spec.query.exact_answer(self.table, setting))
+        answered = 0
+
+        def begin(places: Sequence[int]) -> None:
+            nonlocal answered
+            others = "" if len(places) == 1 else f" and {len(places) - 1} more"
+            progress(f"counting {planned_answers[places[0]].spec.name}{others}", answered, len(planned_answers))
+            answered += len(places)
+
+        queries = [planned_answer.spec.query for planned_answer in planned_answers]
+        truths = exact_answers(queries, self.table, setting, begin)
         self._check_source()
         entry = self.budget_ledger.charge(self.release_cost)
         answers = []
@@ -304,7 +312,7 @@ def prepare_release(
 def check_plan(plan: Plan, table: Table) -> PlanCheck:
     """How a table would answer a plan: its columns are checked, its units counted where they are public; no ledger."""
     setting = _privacy_setting(plan, table)
-    planned_answers = tuple(plan_answer(query_spec, setting) for query_spec in plan.queries)
+    planned_answers = tuple(plan_answer(query_spec, setting) for query_spec in price_plan(plan, setting))
     for query_spec, planned_answer in zip(plan.queries, planned_answers, strict=True):
         if planned_answer.spec.query != query_spec.query:
             with plans.name_query_in_errors(query_spec.name):
@@ -319,21 +327,28 @@ def check_plan(plan: Plan, table: Table) -> PlanCheck:
     )
 
 
+def price_plan(plan: Plan, setting: PrivacySetting) -> tuple[QuerySpec, ...]:
+    """The queries with their ε: the least for each wanted error, and what these leave of the plan's for the others."""
+    found: dict[str, Fraction] = {}
+    for query_spec in plan.queries:
+        if query_spec.wanted is not None:
+            with plans.name_query_in_errors(query_spec.name):
+                found[query_spec.name] = find_epsilon(query_spec.query, setting, query_spec.wanted)
+    return pricing.price_queries(plan.queries, plan.price.epsilon, found)
+
+
 def plan_answer(query_spec: QuerySpec, setting: PrivacySetting) -> PlannedAnswer:
-    """How a query will be answered, from public things alone."""
+    """How a query with this ε will be answered, from public things alone."""
     with plans.name_query_in_errors(query_spec.name):
-        wanted, epsilon = query_spec.wanted, query_spec.epsilon
-        if wanted is not None:
-            epsilon = find_epsilon(query_spec.query, setting, wanted)
-        query = query_spec.query.resolve(epsilon, setting)
-        selection = query.select_mechanism(epsilon, setting)
+        query = query_spec.query.resolve(query_spec.epsilon, setting)
+        selection = query.select_mechanism(query_spec.epsilon, setting)
         error = answer_error(selection.mechanism, query, setting.unit, setting.part)
-        return PlannedAnswer(replace(query_spec, query=query, epsilon=epsilon), selection, error)
+        return PlannedAnswer(replace(query_spec, query=query), selection, error)
 
 
-def _source_name(plan: Plan) -> str:
-    """The name of the source, as an entry of a ledger has it: short, and of characters that can be shown."""
-    name = "".join(character if character.isprintable() else "?" for character in plan.source.name)
+def _shown_name(text: str) -> str:
+    """The name of a source or of its table, as an entry of a ledger has it: short, of characters that can be shown."""
+    name = "".join(character if character.isprintable() else "?" for character in text)
     return name[:MAX_SOURCE_CHARS] or "?"
 
 

@@ -13,6 +13,8 @@ from utmost.data import sources
 from utmost.data.selection import Selection
 from utmost.publish import plans
 from utmost.publish.execute import check_plan
+from utmost.queries.found_query import FoundQuery
+from utmost.queries.grouped import GroupedQuery
 from utmost.queries.number_column import NumberQuery
 
 if TYPE_CHECKING:
@@ -68,14 +70,14 @@ def inspect_plan(plan: Plan) -> Inspection:
     """Count what a release of the plan would leave out or change. Reads the table, spends nothing."""
     used = plans.used_columns(plan)
     with sources.open_table(plan.source, plan.folder, used) as table:
-        specs = check_plan(plan, table).plan.queries
+        specs = [spec for spec in check_plan(plan, table).plan.queries if spec.over is None]
         whole = Selection(None, plan.unit, plan.part)
         return Inspection(
             table.engine,
             plan.unit,
             table.count_values(whole).rows,
             _inspect_columns(table, used),
-            None if plan.unit.rows is None else table.count_persons(whole, {}),
+            None if plan.unit.rows is None else table.count_persons(whole),
             tuple(_inspect_query(spec, plan, table) for spec in specs),
         )
 
@@ -100,7 +102,8 @@ def _inspect_columns(table: Table, used: set[str]) -> tuple[ColumnInspection, ..
 def _inspect_query(spec: QuerySpec, plan: Plan, table: Table) -> QueryInspection:
     query = spec.query
     selection = Selection(query.where, plan.unit, plan.part)
-    values = query.values if isinstance(query, NumberQuery) else None
-    persons = None if plan.unit.column is None else table.count_persons(selection, query.group_keys, values)
+    inner = query.inner if isinstance(query, GroupedQuery | FoundQuery) else query
+    values = inner.values if isinstance(inner, NumberQuery) else None
+    persons = None if plan.unit.column is None else table.count_persons(selection, query.candidates)
     grid = None if values is None else values.grid
     return QueryInspection(spec.name, query.kind, grid, table.count_values(selection, values), persons)

@@ -5,7 +5,8 @@ by its wanted `error`, or by its half width under the equal split where no error
 them, the least ε of each query with half width ≤ t·reference is searched (`wanted_errors.least_epsilon`); the least t
 whose ε add up to at most the total is bisected, to within 1/256 of itself. What is left over is shared in proportion.
 
-All ε are decimals of four digits, rounded down: their sum is never above the total.
+A query and the count of the persons over its bound have one price: its error is that of the part that the query itself
+gets. All ε are decimals of four digits, rounded down: their sum is never above the total.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from utmost.data import sources
 from utmost.errors import InputError
 from utmost.ledger.costs import check_epsilon
 from utmost.publish import execute, plans
+from utmost.publish.pricing import PricedPair, pair_queries
 from utmost.publish.wanted_errors import (
     CANDIDATES_PER_DECADE,
     LOWEST_DECADE,
@@ -31,7 +33,7 @@ from utmost.publish.wanted_errors import (
 )
 
 if TYPE_CHECKING:
-    from utmost.publish.execute import PlannedAnswer, PlanSource
+    from utmost.publish.execute import PlanSource
     from utmost.publish.plans import Plan
     from utmost.queries.answer_mechanisms.mechanism import ErrorLaw
     from utmost.queries.privacy_setting import PrivacySetting
@@ -72,11 +74,11 @@ def propose_splits(plan_source: PlanSource, epsilon: object) -> PlanSplits:
     plan, total = plans.load_plan(plan_source), check_epsilon(epsilon, "epsilon")
     with sources.open_table(plan.source, plan.folder) as table:
         plan_check = execute.check_plan(plan, table)
-    answers = plan_check.planned_answers
-    laws = [_law_at(planned_query, plan_check.setting) for planned_query in plan.queries]
+    pairs = pair_queries(plan_check.plan.queries)
+    laws = [_law_at(pair, plan_check.setting) for pair in pair_queries(plan.queries)]
     equal = _scale([Fraction(1)] * len(laws), total)
-    references = [_reference(answer, law, share) for answer, law, share in zip(answers, laws, equal, strict=True)]
-    scaled = _scale([answer.spec.epsilon for answer in answers], total)
+    references = [_reference(pair, law, share) for pair, law, share in zip(pairs, laws, equal, strict=True)]
+    scaled = _scale([pair.price for pair in pairs], total)
     balanced = _balance(laws, references, equal, total)
     proposals = (
         ("equal", "the same ε for each query", equal),
@@ -87,13 +89,13 @@ def propose_splits(plan_source: PlanSource, epsilon: object) -> PlanSplits:
     return PlanSplits(plan_check.plan, total, tuple(splits))
 
 
-def _law_at(query_spec: plans.QuerySpec, setting: PrivacySetting) -> LawAt:
-    """The error law of a query as a function of ε, each computed once."""
+def _law_at(pair: PricedPair, setting: PrivacySetting) -> LawAt:
+    """The error law of a query as a function of its price, each computed once."""
 
     @cache
-    def law_at(epsilon: Fraction) -> ErrorLaw:
-        with plans.name_query_in_errors(query_spec.name):
-            return error_law_at(query_spec.query, setting, epsilon)
+    def law_at(price: Fraction) -> ErrorLaw:
+        with plans.name_query_in_errors(pair.query.name):
+            return error_law_at(pair.query.query, setting, price * (1 - pair.part))
 
     return law_at
 
@@ -104,9 +106,9 @@ def _scale(weights: list[Fraction], total: Fraction) -> list[Fraction]:
     return [round_down(total * weight / whole) for weight in weights]
 
 
-def _reference(answer: PlannedAnswer, law_at: LawAt, equal_share: Fraction) -> Fraction:
+def _reference(pair: PricedPair, law_at: LawAt, equal_share: Fraction) -> Fraction:
     """The half width that a query's errors are compared with: the wanted one, or that of the equal split."""
-    wanted = answer.spec.wanted
+    wanted = pair.query.wanted
     return printed_half_width(law_at(equal_share)) if wanted is None else wanted.error * (wanted.rows or 1)
 
 

@@ -15,7 +15,8 @@ from typing import Any
 from utmost.data.lookup import Lookup
 from utmost.data.selection import Key
 from utmost.data.sources import Source
-from utmost.publish.plans import DEFAULT_LEDGER, Plan, QuerySpec
+from utmost.publish.plans import DEFAULT_LEDGER, DEFAULT_OVER_PART, Plan
+from utmost.publish.pricing import PricedPair, pair_queries
 
 BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")  # a key that TOML takes without quotes
 MAX_DECIMALS = 30  # decimals of a number that is written as one
@@ -47,17 +48,18 @@ def write_plan(plan: Plan) -> str:
     """
     unit, part = plan.unit, plan.part
     ledger = None if plan.ledger == DEFAULT_LEDGER else plan.ledger
-    top_level = {"title": plan.title, "neighbours": str(plan.neighbours), "budget": plan.budget, "ledger": ledger}
+    names = {"title": plan.title, "neighbours": str(plan.neighbours), "budget": plan.budget, "ledger": ledger}
+    price = {"epsilon": plan.price.epsilon, "delta": plan.price.delta}
     source = plan.source
     location = {"location": source.location, "table": source.table, "engine": source.engine}
     sections = [
-        _toml_table("", top_level),
+        _toml_table("", {**names, **price}),
         _toml_table("[source]", {**location, "columns": source_columns(source), "fingerprint": plan.fingerprint}),
         _toml_table("[derive]", {_toml_key(name): text for name, text in source.derive.items()}),
         *(_toml_table("[[lookup]]", _lookup_entries(lookup)) for lookup in source.lookups),
         _toml_table("[unit]", {"column": unit.column, "rows": unit.rows, "groups": unit.groups}),
         _toml_table("[part]", {} if part is None else {"column": part.column, "equals": part.equals}),
-        *(_toml_table("[[query]]", _query_entries(query_spec)) for query_spec in plan.queries),
+        *(_toml_table("[[query]]", _query_entries(pair)) for pair in pair_queries(plan.queries)),
     ]
     return "\n".join(section for section in sections if section)
 
@@ -91,11 +93,21 @@ def _toml_table(header: str, entries: Mapping[str, Any]) -> str:
     return "".join(f"{line}\n" for line in ([header] if header else []) + lines) if lines else ""
 
 
-def _query_entries(query_spec: QuerySpec) -> dict[str, Any]:
-    query, wanted = query_spec.query, query_spec.wanted
+def _query_entries(pair: PricedPair) -> dict[str, Any]:
+    query_spec, query = pair.query, pair.query.query
     first, where = {"name": query_spec.name, "kind": query.kind}, {"where": query.where}
-    price = {"epsilon": query_spec.epsilon} if wanted is None else {"error": wanted.error, "rows": wanted.rows}
-    return {**first, **query.plan_entries(), **where, **price}
+    entries = {**first, **query.plan_entries(), **where, **_price_entries(pair)}
+    return {**entries, "delta": None} if query_spec.splits_delta else entries
+
+
+def _price_entries(pair: PricedPair) -> dict[str, Any]:
+    """What a query says of its ε, and of the part for the persons over its bound; a share of 1 goes without saying."""
+    wanted, share = pair.query.wanted, pair.query.share
+    part = True if pair.part == DEFAULT_OVER_PART else pair.part
+    over = {} if pair.over is None else {"over": part}
+    if wanted is not None:
+        return {"error": wanted.error, "rows": wanted.rows, **over}
+    return ({"epsilon": pair.price} if share is None else {"share": None if share == 1 else share}) | over
 
 
 def _toml_value(value: Key | Fraction | list[Any] | dict[str, Any]) -> str:

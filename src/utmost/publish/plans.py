@@ -27,6 +27,7 @@ from utmost.publish import key_files, pricing
 from utmost.publish.wanted_errors import WantedError, parse_wanted_error
 from utmost.queries import found_cells, registry
 from utmost.queries.keys import check_key, key_to_text
+from utmost.queries.over import Over
 from utmost.queries.query import Query
 
 MAX_PLAN_BYTES = 1 << 20  # bytes of a plan
@@ -36,20 +37,35 @@ MAX_LOOKUPS = 20
 MAX_MARKERS = 100  # texts of a column that mean NULL
 DEFAULT_LEDGER = "ledger.sqlite"
 MAX_SHARE = 10**6
+OVER_SUFFIX = ": over the bound"  # of the name of the query that counts the persons over the bound of another
+DEFAULT_OVER_PART = Fraction(1, 10)  # of a query's price
+
+
+@dataclass(frozen=True, slots=True)
+class PlanPrice:
+    """The price of a whole plan, to be split over its queries; None where each query says its own."""
+
+    epsilon: Fraction | None = None
+    delta: Fraction | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class QuerySpec:
     """One query of a plan: its name, what it may cost, and what it asks.
 
-    Where an error is `wanted` instead of an ε, `epsilon` is 0, which nothing charges, until the setting is known and
-    `execute.plan_answer` finds it.
+    Its ε is its own, follows from an error that is `wanted`, or is a `share` of what the plan's ε leaves. In a plan
+    with a wanted error the last two are 0, which nothing charges, until the setting is known and `execute.price_plan`
+    finds them. `splits_delta` says that its δ is a share of the plan's. A query that counts the persons over the bound
+    of the one before it has the part `over` of the price of both.
     """
 
     name: str
     epsilon: Fraction
     query: Query
     wanted: WantedError | None = None
+    share: Fraction | None = None
+    splits_delta: bool = False
+    over: Fraction | None = None
 
     @property
     def delta(self) -> Fraction:
@@ -59,7 +75,10 @@ class QuerySpec:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Everything a release needs but the data. Locations are relative to `folder`, where the plan was found."""
+    """Everything a release needs but the data. Locations are relative to `folder`, where the plan was found.
+
+    `price` is what the plan says of its price as a whole; what it comes to is in its queries.
+    """
 
     title: str | None
     neighbours: NeighbourRelation
@@ -72,6 +91,7 @@ class Plan:
     part: Partition | None
     queries: tuple[QuerySpec, ...]
     folder: Path
+    price: PlanPrice = PlanPrice()
 
     @property
     def epsilon(self) -> Fraction:
@@ -82,6 +102,11 @@ class Plan:
     def delta(self) -> Fraction:
         """The δ of the plan: those of its queries add up."""
         return sum((query_spec.delta for query_spec in self.queries), Fraction(0))
+
+    @property
+    def unused(self) -> Fraction:
+        """What its queries leave of the plan's ε, which is not spent; 0 where the plan has none of its own."""
+        return Fraction(0) if self.price.epsilon is None else self.price.epsilon - self.epsilon
 
 
 def read_plan(path: str | Path) -> Plan:
@@ -137,7 +162,7 @@ def plan_from_mapping(content: Mapping[str, Any], folder: Path | None = None) ->
     check_plain_text(content, "plan")
     base_folder = (folder or Path.cwd()).absolute()
     top = Fields(key_files.load_key_files(content, base_folder), "plan")
-    output = top.text("output", None)
+    output, price = top.text("output", None), _parse_price(top)
     plan = Plan(
         title=top.text("title", None),
         neighbours=_parse_neighbours(top.text("neighbours")),
@@ -147,8 +172,9 @@ def plan_from_mapping(content: Mapping[str, Any], folder: Path | None = None) ->
         **_parse_source(top.table("source"), top.table("derive", {}), _lookup_tables(top)),
         unit=_parse_unit(top.table("unit", {})),
         part=_parse_part(top.table("part", None)),
-        queries=_parse_queries(top.tables("query"), _parse_price(top)),
+        queries=_parse_queries(top.tables("query"), price),
         folder=base_folder,
+        price=price,
     )
     top.finish()
     return plan
@@ -255,25 +281,6 @@ def _parse_part(fields: Fields | None) -> Partition | None:
     return part
 
 
-@dataclass(frozen=True, slots=True)
-class PlanPrice:
-    """The price of a whole plan, to be split over its queries; None where each query says its own."""
-
-    epsilon: Fraction | None = None
-    delta: Fraction | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _UnpricedQuery:
-    """A query of a plan, what it says of its ε, and its share of the plan's."""
-
-    name: str
-    epsilon: Fraction | None
-    share: Fraction
-    query: Query
-    wanted: WantedError | None = None
-
-
 def _parse_price(top: Fields) -> PlanPrice:
     """The plan's own `epsilon` and `delta`."""
     epsilon = parse_epsilon(top) if "epsilon" in top.columns() else None
@@ -285,52 +292,86 @@ def _parse_queries(tables: list[Fields], price: PlanPrice) -> tuple[QuerySpec, .
         raise InputError(
             f"plan must have from 1 to {MAX_QUERIES} queries, got {len(tables)}", "query", "add [[query]] tables"
         )
-    queries = _split_price([_parse_query(fields, price) for fields in tables], price)
-    names = [query_spec.name for query_spec in queries]
+    queries = _split_delta([query for fields in tables for query in _parse_query(fields, price)], price.delta)
+    _check_names([query_spec.name for query_spec in queries])
+    if any(query_spec.wanted is not None for query_spec in queries):
+        return queries
+    return pricing.price_queries(queries, price.epsilon)
+
+
+def _check_names(names: Sequence[str]) -> None:
+    """Refuse two queries of one name, and more queries than a release may have."""
+    if len(names) > MAX_QUERIES:
+        raise InputError(
+            f"plan must have at most {MAX_QUERIES} queries with those that over adds, got {len(names)}", "query"
+        )
     for name in names:
         if names.count(name) > 1:
             raise InputError(f'query names must differ, got "{name}" twice', "query")
-    return queries
 
 
-def _split_price(queries: Sequence[_UnpricedQuery], price: PlanPrice) -> tuple[QuerySpec, ...]:
-    """The queries with their ε and δ."""
-    requests = [pricing.PriceRequest(query.name, query.epsilon, query.share) for query in queries]
-    epsilons = pricing.split_price(price.epsilon, requests, "epsilon")
-    asked = [query for query in queries if query.query.needs_delta]
-    if price.delta:
-        deltas = [pricing.PriceRequest(query.name, Fraction(query.query.delta) or None) for query in asked]
-        split = dict(zip([q.name for q in asked], pricing.split_price(price.delta, deltas, "delta"), strict=True))
-    else:
-        split = {query.name: Fraction(query.query.delta) for query in asked}
+def _split_delta(queries: Sequence[QuerySpec], total: Fraction | None) -> tuple[QuerySpec, ...]:
+    """The queries with their δ: what the plan's leaves is split over those that need one and name none."""
+    if not total:
+        return tuple(queries)
+    asked = [query_spec for query_spec in queries if query_spec.query.needs_delta]
+    requests = [pricing.PriceRequest(query_spec.name, query_spec.delta or None) for query_spec in asked]
+    deltas = iter(pricing.split_price(total, requests, "delta"))
     return tuple(
-        QuerySpec(query.name, epsilon, query.query.with_delta(split.get(query.name, Fraction(0))), query.wanted)
-        for query, epsilon in zip(queries, epsilons, strict=True)
+        replace(query_spec, query=query_spec.query.with_delta(next(deltas)), splits_delta=not query_spec.delta)
+        if query_spec.query.needs_delta
+        else query_spec
+        for query_spec in queries
     )
 
 
-def _parse_query(fields: Fields, price: PlanPrice) -> _UnpricedQuery:
+def _parse_query(fields: Fields, price: PlanPrice) -> tuple[QuerySpec, ...]:
+    """The query in a table of a plan, and the count of the persons over its bound where `over` asks for it."""
     name = parse_query_name(fields)
     query_fields = fields.with_label(f'query "{name}"')
     kind = registry.parse_kind(query_fields)
     wanted = parse_wanted_error(query_fields)
-    if wanted is not None and price.epsilon is not None:
-        raise query_fields.error(
-            "error", "must not be given where the plan has an epsilon to split", "leave the plan's epsilon out"
-        )
-    is_split = price.epsilon is not None and "epsilon" not in query_fields.columns()
-    epsilon = Fraction(0) if wanted is not None else None if is_split else parse_epsilon(query_fields)
-    share = _parse_share(query_fields) if is_split else Fraction(1)
+    share = _parse_share(query_fields, price, wanted)
+    epsilon = parse_epsilon(query_fields) if wanted is None and share is None else Fraction(0)
+    part = _parse_over(query_fields, kind)
     with name_query_in_errors(name):
         query = registry.parse_query(kind, query_fields)
     query_fields.finish()
     if query.needs_delta and not (query.delta or price.delta):
         raise query_fields.error("delta", "must be given: by needs delta", "say for instance delta = 1e-6")
-    return _UnpricedQuery(name, epsilon, share, query, wanted)
+    query_spec = QuerySpec(name, epsilon, query, wanted, share)
+    return (query_spec,) if part is None else _add_over(query_spec, part)
 
 
-def _parse_share(fields: Fields) -> Fraction:
-    """How much of the plan's ε a query gets, beside the others."""
+def _parse_over(fields: Fields, kind: type[Query]) -> Fraction | None:
+    """The part of a query's price for the count of the persons over its bound; None where that is not asked for."""
+    value = fields.raw("over", None)
+    if value is None or value is False:
+        return None
+    if kind is Over:
+        raise fields.error("over", "must be left out where the persons over the bound are asked for", "take it out")
+    part = DEFAULT_OVER_PART if value is True else fields.number("over", ", or true")
+    if not 0 < part < 1:
+        raise fields.error("over", f"must be true, or a part of the query's price between 0 and 1, got {part}")
+    return part
+
+
+def _add_over(query_spec: QuerySpec, part: Fraction) -> tuple[QuerySpec, ...]:
+    """A query, and the count of the persons over its bound at a part of its price."""
+    name = query_spec.name + OVER_SUFFIX
+    if len(name) > MAX_NAME_CHARS:
+        room = MAX_NAME_CHARS - len(OVER_SUFFIX)
+        raise InputError(f"query name must be at most {room} characters with over, got more", "name", "shorten it")
+    over = QuerySpec(name, Fraction(0), Over.of(query_spec.query), over=part)
+    return pricing.PricedPair(query_spec, over).with_price(query_spec.epsilon)
+
+
+def _parse_share(fields: Fields, price: PlanPrice, wanted: WantedError | None) -> Fraction | None:
+    """How much of the plan's ε a query gets, beside the others; None where its ε follows from something else."""
+    if wanted is not None and "share" in fields.columns():
+        raise fields.error("share", "must not be given with error", "keep one of the two: the error leads to the ε")
+    if wanted is not None or price.epsilon is None or "epsilon" in fields.columns():
+        return None
     share = fields.number("share") if "share" in fields.columns() else Fraction(1)
     if not 0 < share <= MAX_SHARE:
         raise fields.error("share", f"must be > 0 and at most {MAX_SHARE}, got {share}")

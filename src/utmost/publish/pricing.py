@@ -1,27 +1,46 @@
 """The price of a whole plan: what its queries leave unsaid of ε and δ is split over them, exactly.
 
-Queries with an ε of their own keep it. What the plan's `epsilon` leaves is split over the others in proportion to their
-`share`, 1 where none is given; the plan's `delta` the same way over those that need δ and name none. A query whose ε
-follows from something else, such as an error that is wanted, is a request with that ε.
+Queries with an ε of their own keep it, and a query that wants an error gets the least ε that reaches it
+(`wanted_errors`). What the plan's `epsilon` then leaves is split over the others in proportion to their `share`, 1
+where none is given; the plan's `delta` the same way over those that need δ and name none.
+
+**Persons over the bound.** A query with `over` and the count of the persons over its bound have one price. The stated
+part p of it, a tenth unless another is stated, goes to the count and 1 − p to the query, so that asking for the count
+does not change what a plan costs. A query that wants an error as well reaches it with its own ε, so the price of both
+is ε/(1 − p).
+
+The ε of a wanted error is known when the setting is. A plan without one is split when it is read; the ε of the others
+is found by `execute.price_plan`, before anything is charged.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from utmost.errors import InputError
-from utmost.exact import decimal
+from utmost.exact import decimal, decimal_above, plain_decimal
+
+if TYPE_CHECKING:
+    from utmost.publish.plans import QuerySpec
+
+PRINTED_DIGITS = 6  # of an amount that is missing
+NONE_FOUND: Mapping[str, Fraction] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class PriceRequest:
-    """What a query says of one amount: the amount itself, or None and its share of what is left."""
+    """What a query says of one amount: the amount itself, or None and its share of what is left.
+
+    `is_found` says that the amount is what a wanted error needs.
+    """
 
     name: str
     amount: Fraction | None
     share: Fraction = Fraction(1)
+    is_found: bool = False
 
 
 def split_price(total: Fraction | None, requests: Sequence[PriceRequest], field: str) -> list[Fraction]:
@@ -39,10 +58,78 @@ def split_price(total: Fraction | None, requests: Sequence[PriceRequest], field:
         return [request.amount for request in requests if request.amount is not None]
     left = total - sum((request.amount for request in requests if request.amount is not None), Fraction(0))
     if left < 0 or (open_requests and not left):
-        raise InputError(
-            f"{field} of the plan must be more than its queries have of their own, got {decimal(total)}",
-            field,
-            "raise it",
-        )
+        raise _short_price(total, requests, field)
     shares = sum((request.share for request in open_requests), Fraction(0))
     return [left * request.share / shares if request.amount is None else request.amount for request in requests]
+
+
+def _short_price(total: Fraction, requests: Sequence[PriceRequest], field: str) -> InputError:
+    """The refusal of a total that does not suffice: what the queries need before anything is split."""
+    own, found = (
+        sum((request.amount or Fraction(0) for request in requests if request.is_found is is_found), Fraction(0))
+        for is_found in (False, True)
+    )
+    if not found:
+        problem = f"{field} of the plan must be more than its queries have of their own, got {decimal(total)}"
+        return InputError(problem, field, "raise it")
+    relation = "more than" if any(request.amount is None for request in requests) else "at least"
+    needs = f"{_amount_text(found)} for wanted errors" + (f" and {_amount_text(own)} of their own" if own else "")
+    problem = f"{field} of the plan must be {relation} {_amount_text(own + found)}: its queries need {needs}"
+    return InputError(f"{problem}, got {decimal(total)}", field, "raise it, or accept larger errors")
+
+
+def _amount_text(amount: Fraction) -> str:
+    """An amount that is needed, not below itself."""
+    return plain_decimal(amount, PRINTED_DIGITS, decimal_above)
+
+
+@dataclass(frozen=True, slots=True)
+class PricedPair:
+    """What has one price: a query, and the count of the persons over its bound where that is asked for."""
+
+    query: QuerySpec
+    over: QuerySpec | None = None
+
+    @property
+    def part(self) -> Fraction:
+        """The part of the price that the count of persons takes."""
+        return Fraction(0) if self.over is None or self.over.over is None else self.over.over
+
+    @property
+    def price(self) -> Fraction:
+        """What both cost."""
+        return self.query.epsilon + (Fraction(0) if self.over is None else self.over.epsilon)
+
+    def with_price(self, price: Fraction) -> tuple[QuerySpec, ...]:
+        """Both with their parts of a price."""
+        query = replace(self.query, epsilon=price * (1 - self.part))
+        return (query,) if self.over is None else (query, replace(self.over, epsilon=price * self.part))
+
+
+def pair_queries(queries: Sequence[QuerySpec]) -> list[PricedPair]:
+    """The queries of a plan, each with the count of the persons over its bound, which comes right after it."""
+    pairs: list[PricedPair] = []
+    for query in queries:
+        if query.over is None:
+            pairs.append(PricedPair(query))
+        else:
+            pairs[-1] = replace(pairs[-1], over=query)
+    return pairs
+
+
+def price_queries(
+    queries: Sequence[QuerySpec], total: Fraction | None, found: Mapping[str, Fraction] = NONE_FOUND
+) -> tuple[QuerySpec, ...]:
+    """The queries with their ε; `found` has those that wanted errors lead to, by name. It is idempotent."""
+    pairs = pair_queries(queries)
+    prices = split_price(total, [_request(pair, found) for pair in pairs], "epsilon")
+    return tuple(query for pair, price in zip(pairs, prices, strict=True) for query in pair.with_price(price))
+
+
+def _request(pair: PricedPair, found: Mapping[str, Fraction]) -> PriceRequest:
+    query = pair.query
+    if query.share is not None:
+        return PriceRequest(query.name, None, query.share)
+    if query.wanted is not None:
+        return PriceRequest(query.name, found[query.name] / (1 - pair.part), is_found=True)
+    return PriceRequest(query.name, pair.price)

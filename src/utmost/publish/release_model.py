@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from utmost.errors import InputError
@@ -23,7 +24,6 @@ from utmost.exact import decimal_above
 from utmost.notebook import report_html
 from utmost.queries.answer_error import answer_error
 from utmost.queries.answer_mechanisms.mechanism import AnswerMechanism, AnswerValue, Drawn, ErrorLaw
-from utmost.queries.keys import key_from_json, key_name
 from utmost.queries.privacy_setting import PrivacySetting, guarantee_sentence
 from utmost.queries.query import ALTERED, Query, SelectedMechanism
 
@@ -71,10 +71,7 @@ class Answer:
     @property
     def cell_names(self) -> tuple[str, ...]:
         """The names of the cells that have a value each: those that were found, or those of the query."""
-        cells = self.details.get("cells")
-        if cells is None:
-            return self.query.cell_names
-        return tuple(",".join(key_name(key_from_json(key)) for key in cell) for cell in cells)
+        return self.query.value_names(self.drawn)
 
     @property
     def named_values(self) -> list[tuple[str, Any]]:
@@ -82,7 +79,19 @@ class Answer:
         if "cells" not in self.details:
             return self.query.named_values(self.value)
         assert isinstance(self.value, tuple)
-        return list(zip(self.cell_names, self.value, strict=True))
+        numbers = chain.from_iterable(self.value) if self._numbers_per_entry > 1 else self.value
+        return list(zip(self.cell_names, numbers, strict=True))
+
+    @property
+    def _numbers_per_entry(self) -> int:
+        """How many numbers belong to one entry of the file: several of several quantiles in a cell."""
+        has_lists = isinstance(self.value, tuple) and self.value and isinstance(self.value[0], tuple)
+        return len(self.value[0]) if has_lists else 1  # type: ignore[index]
+
+    def cell_details(self, place: int) -> dict[str, Any]:
+        """What else was drawn for the number at a place."""
+        entry = place // self._numbers_per_entry
+        return {key: entries[entry] for key, entries in self.details.items() if isinstance(entries, list)}
 
     @property
     def query_content(self) -> Mapping[str, Any]:

@@ -32,16 +32,16 @@ from utmost.exact.files import write_file
 from utmost.publish.output_files import table_note, table_note_path
 from utmost.queries.answer_mechanisms.lattice import half_width
 from utmost.queries.answer_mechanisms.mechanism import MISS_PROBABILITY
-from utmost.queries.answer_mechanisms.ratio import RatioMechanism, drawn_parts
+from utmost.queries.answer_mechanisms.ratio import RatioMechanism, drawn_parts, ratio_ends
 from utmost.queries.grouped import GroupedQuery
-from utmost.queries.keys import key_from_json, key_name
+from utmost.queries.keys import key_name
 from utmost.queries.number_column import NumberQuery
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from utmost.data.grid import Grid
     from utmost.publish.release_model import Answer, Release
+    from utmost.queries.query import ValueRange
 
 MAX_DECIMALS = 30  # of a number that is written exactly
 VALUE_DIGITS, BOUND_DIGITS = 15, 12  # of numbers that are not
@@ -144,27 +144,18 @@ def tidy_table(release: Release) -> TidyTable:
 
 
 def _key_columns(answer: Answer) -> tuple[str, ...]:
-    """The columns of the keys of each cell; none where the answer is one number."""
+    """The columns of the keys of each number; none where the answer is one number."""
     if not isinstance(answer.value, tuple):
         return ()
-    content, cells = answer.query_content, _cells(answer)
-    columns = tuple(content.get("by") or content.get("keys", ()))
-    if not columns and "probabilities" in content:
-        return ("probability",)
+    columns, cells = answer.query.cell_columns, _cells(answer)
     width = len(cells[0]) if cells else len(columns)
     return columns if len(columns) == width else tuple(f"cell {k}" for k in range(1, width + 1))
 
 
-def _cells(answer: Answer) -> list[tuple[Key, ...]]:
-    """The keys of each value: of a cell that was found, drawn or asked for; the name of the cell of all other rows."""
+def _cells(answer: Answer) -> tuple[tuple[Key, ...], ...]:
+    """The keys of each number; its place where its kind has none."""
     values = answer.value if isinstance(answer.value, tuple) else ()
-    if "cells" in answer.details:
-        return [tuple(key_from_json(key) for key in cell) for cell in answer.details["cells"]]
-    if values and isinstance(values[0], tuple):
-        return list(values)
-    cells = answer.query.cells or tuple((k,) for k in range(1, len(values) + 1))
-    names = answer.cell_names or ("",) * len(cells)
-    return [tuple(name if key is None else key for key in cell) for cell, name in zip(cells, names, strict=True)]
+    return answer.query.value_cells(answer.drawn) or tuple((k,) for k in range(1, len(values) + 1))
 
 
 def _answer_rows(answer: Answer) -> Iterable[TidyRow]:
@@ -173,8 +164,7 @@ def _answer_rows(answer: Answer) -> Iterable[TidyRow]:
         return
     columns = _key_columns(answer)
     for place, (cell, (_, value)) in enumerate(zip(_cells(answer), answer.named_values, strict=True)):
-        details = {key: entries[place] for key, entries in answer.details.items() if isinstance(entries, list)}
-        yield _row(answer, dict(zip(columns, cell, strict=True)), Fraction(value), details)
+        yield _row(answer, dict(zip(columns, cell, strict=True)), Fraction(value), answer.cell_details(place))
 
 
 def _row(answer: Answer, keys: Mapping[str, Key], value: Fraction, details: Mapping[str, Any]) -> TidyRow:
@@ -187,6 +177,9 @@ def _row(answer: Answer, keys: Mapping[str, Key], value: Fraction, details: Mapp
 def value_interval(answer: Answer, value: Fraction, details: Mapping[str, Any] | None = None) -> ValueInterval:
     """The 95 % interval of one value of an answer; `details` are those of its cell."""
     error, half = answer.error, Fraction(answer.error.half_width)
+    ends = answer.query.value_range(answer.mechanism, value, details or {}, MISS_PROBABILITY)
+    if ends is not None:
+        return _interval_around(value, ends)
     if error.over_rows:
         return _ratio_interval(answer, value, answer.details if details is None else details)
     if error.suffix:
@@ -204,24 +197,17 @@ def _ratio_interval(answer: Answer, value: Fraction, details: Mapping[str, Any])
     mechanism, query = answer.mechanism, answer.query.inner if isinstance(answer.query, GroupedQuery) else answer.query
     if not (isinstance(mechanism, RatioMechanism) and isinstance(query, NumberQuery) and "parts" in details):
         return ValueInterval(None, None, None)
-    low, high = _ratio_ends(mechanism, *drawn_parts(details), query.grid)
-    low, high = min(low, value), max(high, value)
-    return ValueInterval(low, high, max(value - low, high - value))
-
-
-def _ratio_ends(mechanism: RatioMechanism, total: int, rows: int, grid: Grid) -> tuple[Fraction, Fraction]:
-    """The least and the largest T/R over both ranges, as means within the grid."""
     total_error, rows_error = (
         half_width(level_of(part.epsilon), MISS_PROBABILITY / 2) for part in (mechanism.total, mechanism.rows)
     )
-    fewest, most = max(rows - rows_error, 1), max(rows + rows_error, 1)
-    low_total, high_total = total - total_error, total + total_error
-    ratios = (
-        Fraction(low_total, fewest if low_total < 0 else most),
-        Fraction(high_total, most if high_total < 0 else fewest),
-    )
-    low, high = (mechanism.total.origin + mechanism.total.unit * ratio for ratio in ratios)
-    return min(max(low, grid.low), grid.high), max(min(high, grid.high), grid.low)
+    low, high = ratio_ends(mechanism.total, drawn_parts(details), (total_error, rows_error), query.grid)
+    return _interval_around(value, (low, high))
+
+
+def _interval_around(value: Fraction, ends: ValueRange) -> ValueInterval:
+    """A range widened to a value, and how far the value is from its ends at most."""
+    low, high = min(ends[0], value), max(ends[1], value)
+    return ValueInterval(low, high, max(value - low, high - value))
 
 
 def value_text(value: Fraction) -> str:

@@ -8,6 +8,7 @@ from utmost.queries.extremes import Max, Min
 from utmost.queries.grouped import GroupedQuery
 from utmost.queries.histogram import Histogram
 from utmost.queries.mean import Mean
+from utmost.queries.over import Over
 from utmost.queries.quantile import Quantile
 from utmost.queries.quantiles import Quantiles
 from utmost.queries.query import Query
@@ -23,6 +24,7 @@ __all__ = [
     "Max",
     "Mean",
     "Min",
+    "Over",
     "Quantile",
     "Quantiles",
     "Query",

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
+from utmost.data.row_sums import RowSums
 from utmost.errors import InputError
 from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
 from utmost.queries.lattice_query import LatticeQuery
@@ -21,8 +22,9 @@ from utmost.queries.query import METRIC_CLAIM, NO_CLAIM, ExactAnswer, SelectedMe
 
 if TYPE_CHECKING:
     from utmost.data.cells import Grouping
+    from utmost.data.found_cells import FoundKeys
+    from utmost.data.row_sums import Moments
     from utmost.data.selection import PrivacyUnit
-    from utmost.data.table import Table
     from utmost.exact.input_text import Fields
     from utmost.queries.privacy_setting import PrivacySetting
 
@@ -57,13 +59,13 @@ class Count(LatticeQuery):
         """The count in a table of a plan."""
         return cls(fields.text("where", None))
 
-    def exact_answer(self, table: Table, setting: PrivacySetting) -> ExactAnswer:
+    def request(self, setting: PrivacySetting, grouping: Grouping | FoundKeys | None = None) -> RowSums:
         """The number of rows, or of persons."""
-        return [table.count(setting.selection(self))]
+        return RowSums(setting.selection(self), grouping=grouping)
 
-    def cell_answers(self, table: Table, setting: PrivacySetting, grouping: Grouping) -> list[ExactAnswer]:
-        """The number of rows in each cell."""
-        return [[size] for size in table.cell_counts(setting.selection(self), grouping.keys, grouping.other)]
+    def answer_from(self, moments: Moments, setting: PrivacySetting) -> ExactAnswer:
+        """The number of rows, or of persons."""
+        return [moments.rows]
 
     def select_mechanism(self, epsilon: Fraction, setting: PrivacySetting) -> SelectedMechanism:
         """Geometric noise of ε/k a row, between 0 and the most rows there can be; for cells ε/2k under replace."""

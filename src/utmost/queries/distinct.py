@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from utmost.data.candidates import Candidates
 from utmost.data.cells import MAX_CELLS
 from utmost.data.selection import Key
 from utmost.errors import InputError
@@ -24,11 +25,14 @@ from utmost.queries.lattice_query import LatticeQuery
 from utmost.queries.query import METRIC_CLAIM, NO_CLAIM, ExactAnswer, Query, QueryField, SelectedMechanism
 
 if TYPE_CHECKING:
-    from utmost.data.cells import Grouping
+    from utmost.data.cells import Cell, Grouping
+    from utmost.data.found_cells import FoundKeys
     from utmost.data.selection import Partition, PrivacyUnit
     from utmost.data.table import Table
     from utmost.exact.input_text import Fields
     from utmost.queries.privacy_setting import PrivacySetting
+
+DOMAIN_SCHEMA = {"type": "array", "items": KEY_SCHEMA}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,27 +57,18 @@ class Distinct(LatticeQuery):
 
     def __post_init__(self) -> None:
         """Check that the values of the domain are some, and different."""
-        domain = self.domain
-        if domain is None:
-            return
-        if not 1 <= len(domain) <= MAX_CELLS:
-            raise InputError(f"domain must list at least one value and at most {MAX_CELLS}", "domain")
-        if len({type(value) for value in domain}) > 1:
-            raise InputError("domain must have values of one type: all numbers, or all texts", "domain")
-        if len(set(domain)) < len(domain):
-            raise InputError("domain must be distinct values, got one twice", "domain", "take one out")
+        check_domain(self.domain)
 
     @classmethod
     def parse(cls, fields: Fields) -> Distinct:
         """The query in a table of a plan."""
-        domain = None if fields.raw("domain", None) is None else parse_keys(fields, "domain")
+        domain = parse_domain(fields)
         return cls(fields.text("column"), domain, fields.text("where", None))
 
     @classmethod
     def parse_content(cls, fields: Fields) -> Distinct:
         """The query in a table of a release file."""
-        listed = fields.raw("domain", None) is not None
-        domain = tuple(map(key_from_json, fields.items("domain"))) if listed else None
+        domain = domain_from_content(fields)
         return cls(fields.text("column"), domain, fields.text("where", None))
 
     def plan_entries(self) -> dict[str, Any]:
@@ -88,8 +83,7 @@ class Distinct(LatticeQuery):
     @classmethod
     def schema(cls) -> dict[str, Any]:
         """Column, domain and a whole number."""
-        domain = {"type": "array", "items": KEY_SCHEMA}
-        return LatticeQuery.schema() | {"column": {"type": "string"}, "domain": domain}
+        return LatticeQuery.schema() | {"column": {"type": "string"}, "domain": DOMAIN_SCHEMA}
 
     @property
     def columns(self) -> frozenset[str]:
@@ -100,6 +94,11 @@ class Distinct(LatticeQuery):
     def drops_rows(self) -> bool:
         """Rows without a value are left out."""
         return True
+
+    @property
+    def candidates(self) -> Candidates:
+        """The rows with a value, of the domain if there is one."""
+        return Candidates(column=self.column, domain=self.domain)
 
     def check(self, table: Table, unit: PrivacyUnit, part: Partition | None) -> None:
         """Refuse a column whose values are no keys, and a domain that it cannot have."""
@@ -115,6 +114,14 @@ class Distinct(LatticeQuery):
         counts = table.cell_distinct_counts(setting.selection(self), grouping, self.column, self.domain)
         return [[count] for count in counts]
 
+    def found_answers(
+        self, table: Table, setting: PrivacySetting, found_keys: FoundKeys
+    ) -> tuple[list[int], tuple[Cell, ...], list[Any]]:
+        """The number of values in each cell that has some."""
+        selection = setting.selection(self)
+        rows, cells, counts = table.found_distinct_counts(selection, found_keys, self.column, self.domain)
+        return rows, cells, [[count] for count in counts]
+
     def select_mechanism(self, epsilon: Fraction, setting: PrivacySetting) -> SelectedMechanism:
         """Geometric noise of ε/k, for cells ε/2k under replace, between 0 and the most values there can be.
 
@@ -129,3 +136,25 @@ class Distinct(LatticeQuery):
         if not setting.grouped:
             return SelectedMechanism(mechanism, sensitivity, METRIC_CLAIM, "geometric")
         return SelectedMechanism(mechanism, sensitivity, NO_CLAIM, "geometric" if sensitivity == 1 else "any")
+
+
+def check_domain(domain: tuple[Key, ...] | None) -> None:
+    """Refuse a domain without values, of several types, or with one value twice."""
+    if domain is None:
+        return
+    if not 1 <= len(domain) <= MAX_CELLS:
+        raise InputError(f"domain must list at least one value and at most {MAX_CELLS}", "domain")
+    if len({type(value) for value in domain}) > 1:
+        raise InputError("domain must have values of one type: all numbers, or all texts", "domain")
+    if len(set(domain)) < len(domain):
+        raise InputError("domain must be distinct values, got one twice", "domain", "take one out")
+
+
+def parse_domain(fields: Fields) -> tuple[Key, ...] | None:
+    """The domain in a table of a plan, if it has one."""
+    return None if fields.raw("domain", None) is None else parse_keys(fields, "domain")
+
+
+def domain_from_content(fields: Fields) -> tuple[Key, ...] | None:
+    """The same in a release file."""
+    return None if fields.raw("domain", None) is None else tuple(map(key_from_json, fields.items("domain")))

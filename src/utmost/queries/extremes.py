@@ -9,6 +9,18 @@ moves at most k rows. A row that moves down adds 0 or 1 to each loss, one that m
 move down and d up, losses move by −d … u, and u + d ≤ k: two of them move by amounts that differ by at most k. So
 permute-and-flip has ε = rate·k (`PermuteAndFlip`), half of what a quantile with probability 0 has, under add-remove and
 under replace. The greatest value is the same with the order reversed.
+
+**In cells.** Let a unit take a_c rows from cell c and bring b_c. Pair as many of them as there are pairs: in that cell
+max(a_c, b_c) rows move, each of them up or down, so by the above its choice has ε_c = rate·max(a_c, b_c). Cells have
+independent noise, so the ε_c add up.
+
+* add-remove: either all a_c or all b_c are 0, and Σ_c max(a_c, b_c) ≤ k. All cells together cost what one table does.
+* replace: Σ_c max(a_c, b_c) ≤ Σ_c (a_c + b_c) ≤ 2k, with equality where the unit leaves cells and enters others.
+
+Neither can be less for all grids. Let the positions be 0 … N. In a cell with n ≥ k rows at N − 1 and no others let k of
+them go: N is chosen with probability e^(−rate·n)/(N + 1), then with e^(rate·k) times that. In a cell without rows let k
+come to 0: it is chosen with probability 1/(N + 1), then with one that is e^(rate·k) times as large in the limit of
+large N. A unit that is replaced can do both.
 """
 
 from __future__ import annotations
@@ -32,12 +44,13 @@ from utmost.queries.number_column import (
     parse_nulls,
 )
 from utmost.queries.quantile import Quantile
-from utmost.queries.quantiles import check_rank_grid, rank_losses
+from utmost.queries.quantiles import POSITION_SCHEMA, check_rank_grid
 from utmost.queries.query import NO_CLAIM, AnswerDraw, ExactAnswer, FaceValue, QueryField, SelectedMechanism
 
 if TYPE_CHECKING:
     from typing import Self
 
+    from utmost.data.cells import Grouping
     from utmost.data.table import Table
     from utmost.exact.input_text import Fields
     from utmost.queries.answer_mechanisms.mechanism import AccuracyTarget, ConfidenceLaw
@@ -59,7 +72,7 @@ class Extreme(NumberQuery):
 
     __slots__ = ()
 
-    takes_keys: ClassVar[bool] = False
+    drawn_keys: ClassVar[tuple[str, ...]] = Quantile.drawn_keys
     probability: ClassVar[Fraction]
     advice: ClassVar[str]  # the probability to ask for instead
     fields: ClassVar[tuple[QueryField, ...]] = (COLUMN_FIELD, LOW_FIELD, HIGH_FIELD, STEP_FIELD, NULLS_FIELD)
@@ -80,20 +93,33 @@ class Extreme(NumberQuery):
     @classmethod
     def schema(cls) -> dict[str, Any]:
         """Column, grid, a grid value and its position."""
-        return NumberQuery.schema() | {"position": {"type": "integer", "minimum": 0}}
+        return NumberQuery.schema() | {"position": POSITION_SCHEMA}
 
     def exact_answer(self, table: Table, setting: PrivacySetting) -> ExactAnswer:
         """The loss of each position."""
-        return rank_losses(table.position_counts(setting.selection(self), self.values), self.probability)
+        return self._as_quantile().exact_answer(table, setting)
+
+    def rank_answer(self, counts: list[int]) -> ExactAnswer:
+        """How many rows lie beyond each position."""
+        return self._as_quantile().rank_answer(counts)
+
+    def check_cells(self, number: int) -> None:
+        """Refuse more losses in all cells than are worked out."""
+        self._as_quantile().check_cells(number)
+
+    def cell_answers(self, table: Table, setting: PrivacySetting, grouping: Grouping) -> list[ExactAnswer]:
+        """The loss of each position in each cell."""
+        return self._as_quantile().cell_answers(table, setting, grouping)
 
     def select_mechanism(self, epsilon: Fraction, setting: PrivacySetting) -> SelectedMechanism:
-        """Permute-and-flip at the rate ε/k."""
-        mechanism = PermuteAndFlip(epsilon / setting.unit.bound, self.grid.size + 1)
-        return SelectedMechanism(mechanism, setting.unit.bound, NO_CLAIM, "any")
+        """Permute-and-flip at the rate ε/sensitivity."""
+        sensitivity = _sensitivity(setting)
+        mechanism = PermuteAndFlip(epsilon / sensitivity, self.grid.size + 1)
+        return SelectedMechanism(mechanism, sensitivity, NO_CLAIM, "any")
 
     def actual_epsilon(self, mechanism: ChoiceMechanism, setting: PrivacySetting) -> Fraction:
         """The rate times the sensitivity: losses move apart by no more."""
-        return mechanism.rate * setting.unit.bound
+        return mechanism.rate * _sensitivity(setting)
 
     def prepare_draw(self, mechanism: ChoiceMechanism) -> AnswerDraw:
         """A position, and the value that it stands for."""
@@ -166,3 +192,8 @@ class Max(Extreme):
         """Check the size and the number that stands in for a missing one."""
         check_rank_grid(self.grid)
         self.check_nulls()
+
+
+def _sensitivity(setting: PrivacySetting) -> int:
+    """k; 2k for a unit that is replaced in cells, since it may leave some and enter others."""
+    return (2 if setting.grouped and setting.replacing else 1) * setting.unit.bound

@@ -10,9 +10,7 @@ at most k cells move, by 1 each: (k·ε′, k·δ′). A replaced unit goes and 
 is never told, so which cells the table has needs no protection of its own. Keeping the largest noisy counts of those
 that are told, and putting them in the order of their keys, is post-processing. ∎
 
-Another answer over the cells that are told, such as a sum in each, is a second mechanism whose cells are public once
-`told_cells` has drawn them: it draws for each of them as for cells that a plan lists, at an ε₂ of its own, and both
-together are (ε₁ + ε₂, δ)-private.
+Another answer over the cells that are told, such as a sum in each, is a second mechanism (`queries.found_query`).
 
 So ε′ = ε/(s·k) with s = 1, or 2 under replace, and δ′ = δ/s·(e^ε′ − 1)/(e^(kε′) − 1), or δ/(s·k), rounded down.
 """
@@ -20,13 +18,13 @@ So ε′ = ε/(s·k) with s = 1, or 2 under replace, and δ′ = δ/s·(e^ε′ 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from utmost.data.found_cells import MAX_TEXT_CHARS, FoundCounts
+from utmost.data.found_cells import MAX_TEXT_CHARS
 from utmost.data.selection import Key
 from utmost.errors import InputError
 from utmost.exact import ball, ball_endpoints
@@ -58,6 +56,24 @@ SPLIT_SELECTION_CLAIM = (
     "none claimed: among mechanisms that protect each unit of each cell with its share of epsilon and delta the "
     "selection is the best there is (arXiv:2006.03684); nothing is claimed among all others"
 )
+
+
+class FoundAnswers(list[int]):
+    """The numbers of kept rows of found cells, the cells, and what else is asked of each, in the same order: secret."""
+
+    def __init__(self, counts: Iterable[int], cells: Sequence[tuple[Any, ...]], answers: Sequence[Any] = ()) -> None:
+        super().__init__(counts)
+        self.cells, self.answers = tuple(cells), answers
+
+
+def cell_details(details: Mapping[str, Any], index: int) -> dict[str, Any]:
+    """What else was drawn for one cell."""
+    return {key: entries[index] for key, entries in details.items()}
+
+
+def error_target_error() -> InputError:
+    """The refusal of a wanted error over found cells."""
+    return InputError("error must not be a target of a query with by, got one", "error", "give epsilon and delta")
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +202,11 @@ def cell_name(cell: Iterable[Key]) -> str:
     return ",".join(key_name(key) for key in cell)
 
 
+def drawn_cells(drawn: Drawn) -> tuple[tuple[Key, ...], ...]:
+    """The cells that were told."""
+    return tuple(tuple(map(key_from_json, cell)) for cell in drawn.details["cells"])
+
+
 def cells_room(columns: int, value_room: int = NUMBER_ROOM) -> int:
     """More bytes than all cells that can be told take in a release file, with their values."""
     return MAX_FOUND_CELLS * (NUMBER_ROOM + value_room + columns * KEY_ROOM)
@@ -194,17 +215,23 @@ def cells_room(columns: int, value_room: int = NUMBER_ROOM) -> int:
 # After the charge: nothing here can fail
 
 
-def draw_found_counts(selection: PreparedSelection, truth: FoundCounts) -> Drawn:
+def draw_found_counts(selection: PreparedSelection, truth: FoundAnswers) -> Drawn:
     """The cells that are told, in the order of their keys, with their noisy counts."""
     told = told_cells(selection, truth)
-    cells = [[key_to_json(key) for key in cell] for cell, _ in told]
-    return Drawn(tuple(number for _, number in told), {"cells": cells})
+    return Drawn(tuple(number for _, number in told), told_details(truth, told))
 
 
-def told_cells(selection: PreparedSelection, truth: FoundCounts) -> list[tuple[tuple[Key, ...], int]]:
-    """The cells whose noisy counts reach the threshold, the largest of them if there are too many, sorted by key."""
+def told_cells(
+    selection: PreparedSelection, truth: FoundAnswers, max_cells: int = MAX_FOUND_CELLS
+) -> list[tuple[int, int]]:
+    """The places and noisy counts of cells that reach the threshold, the largest if there are too many, by key."""
     numbers = selection.noisy_counts(truth)
-    pairs = [pair for pair in zip(truth.cells, numbers, strict=True) if pair[1] >= selection.threshold]
-    if len(pairs) > MAX_FOUND_CELLS:
-        pairs = sorted(pairs, key=lambda pair: (-pair[1], cell_order(pair[0])))[:MAX_FOUND_CELLS]
-    return sorted(pairs, key=lambda pair: cell_order(pair[0]))
+    told = [(place, number) for place, number in enumerate(numbers) if number >= selection.threshold]
+    if len(told) > max_cells:
+        told = sorted(told, key=lambda pair: (-pair[1], cell_order(truth.cells[pair[0]])))[:max_cells]
+    return sorted(told, key=lambda pair: cell_order(truth.cells[pair[0]]))
+
+
+def told_details(truth: FoundAnswers, told: Sequence[tuple[int, int]]) -> dict[str, Any]:
+    """The keys of the cells that are told, as a release file has them."""
+    return {"cells": [[key_to_json(key) for key in truth.cells[place]] for place, _ in told]}

@@ -6,20 +6,26 @@ theorem of `queries.found_cells` says what a unit can move.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from utmost.data.found_cells import FoundCounts
+from utmost.data.candidates import Candidates
+from utmost.data.found_cells import FoundKeys
+from utmost.data.row_sums import RowSums
 from utmost.errors import InputError
 from utmost.queries import found_cells
 from utmost.queries.answer_mechanisms.mechanism import AccuracyTarget, ConfidenceLaw, Drawn, ErrorLaw
 from utmost.queries.answer_mechanisms.selection import PreparedSelection, SelectionMechanism, prepare_selection
-from utmost.queries.query import AnswerDraw, ExactAnswer, FaceValue, Query, SelectedMechanism
+from utmost.queries.found_cells import FoundAnswers
+from utmost.queries.query import AnswerDraw, ExactAnswer, FaceValue, Query, SelectedMechanism, ValueRange
 
 if TYPE_CHECKING:
-    from utmost.data.selection import Partition, PrivacyUnit
+    from utmost.data.cells import Grouping
+    from utmost.data.row_sums import CellSums
+    from utmost.data.selection import Key, Partition, PrivacyUnit
     from utmost.data.table import Table
     from utmost.exact.input_text import Fields
     from utmost.queries.privacy_setting import PrivacySetting
@@ -79,14 +85,23 @@ class FoundCount(Query):
         """Rows without a key, or with one that is not plain, are left out."""
         return True
 
+    @property
+    def candidates(self) -> Candidates:
+        """The rows whose keys a found cell can have."""
+        return Candidates(by=self.by)
+
     def check(self, table: Table, unit: PrivacyUnit, part: Partition | None) -> None:
         """Refuse columns that have no cells."""
         Query.check(self, table, unit, part)
         found_cells.check_by(table, self.by)
 
-    def exact_answer(self, table: Table, setting: PrivacySetting) -> ExactAnswer:
+    def request(self, setting: PrivacySetting, grouping: Grouping | FoundKeys | None = None) -> RowSums:
         """The number of rows in each cell that has some."""
-        return table.found_counts(setting.selection(self), self.by)
+        return RowSums(setting.selection(self), grouping=FoundKeys(self.by))
+
+    def assemble(self, sums: CellSums, setting: PrivacySetting) -> ExactAnswer:
+        """The number of rows in each cell that has some."""
+        return FoundAnswers((moments.rows for moments in sums.moments), sums.cells)
 
     def select_mechanism(self, epsilon: Fraction, setting: PrivacySetting) -> SelectedMechanism:
         """The optimal selection at this ε and the query's δ."""
@@ -121,13 +136,33 @@ class FoundCount(Query):
 
     def confidence_law(self, mechanism: SelectionMechanism, target: AccuracyTarget) -> ConfidenceLaw:
         """Not searched for: at another ε the cells that are told are others."""
-        raise InputError("error must not be a target of a query with by, got one", "error", "give epsilon and delta")
+        raise found_cells.error_target_error()
+
+    @property
+    def cell_columns(self) -> tuple[str, ...]:
+        """The columns of its keys."""
+        return self.by
+
+    def value_cells(self, drawn: Drawn) -> tuple[tuple[Key, ...], ...]:
+        """The cells that were told."""
+        return found_cells.drawn_cells(drawn)
+
+    def value_names(self, drawn: Drawn) -> tuple[str, ...]:
+        """Their names."""
+        return tuple(map(found_cells.cell_name, found_cells.drawn_cells(drawn)))
 
     def face_value(self, mechanism: SelectionMechanism, coverage: float) -> FaceValue:
         """Its count within the half width of this probability, decided exactly."""
         width = mechanism.law.half_width(1 - Fraction(str(coverage)))
         texts = {"width": width, "coverage": f"{coverage:g}", "threshold": mechanism.threshold}
-        return FaceValue(FACE_VALUE_REMARK.format(**texts), half_width=width)
+        return FaceValue(FACE_VALUE_REMARK.format(**texts))
+
+    def value_range(
+        self, mechanism: SelectionMechanism, value: Fraction, details: Mapping[str, Any], miss: Fraction
+    ) -> ValueRange:
+        """The counts that a noisy count is within its noise of; a cell that was found has at least one row."""
+        width = mechanism.law.half_width(miss)
+        return max(value - width, Fraction(1)), value + width
 
     def read_drawn(self, fields: Fields) -> Drawn:
         """The cells and their noisy counts."""
@@ -147,4 +182,4 @@ class FoundCount(Query):
 
 
 def _draw(selection: PreparedSelection, truth: ExactAnswer) -> Drawn:
-    return found_cells.draw_found_counts(selection, cast("FoundCounts", truth))
+    return found_cells.draw_found_counts(selection, cast("FoundAnswers", truth))

@@ -11,26 +11,32 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import product
+from itertools import chain, product
 from typing import TYPE_CHECKING, Any
 
-from utmost.data.cells import Cell, Grouping
+from utmost.data.candidates import Candidates
+from utmost.data.cells import Cell, Grouping, cells
 from utmost.errors import InputError
 from utmost.exact.input_text import Fields
 from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
-from utmost.queries.answer_mechanisms.mechanism import AccuracyTarget, ConfidenceLaw, Drawn, ErrorLaw
-from utmost.queries.keys import KEY_SCHEMA, key_from_json, key_to_json, parse_keys
+from utmost.queries.answer_mechanisms.mechanism import AccuracyTarget, AnswerValue, ConfidenceLaw, Drawn, ErrorLaw
+from utmost.queries.found_cells import cell_details
+from utmost.queries.keys import KEY_SCHEMA, key_from_json, key_name, key_to_json, parse_keys
 from utmost.queries.query import ALTERED, AnswerDraw, ExactAnswer, FaceValue, Query, SelectedMechanism
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from utmost.data.found_cells import FoundKeys
+    from utmost.data.row_sums import CellSums, RowSums
     from utmost.data.selection import Key, Partition, PrivacyUnit
     from utmost.data.table import Table
     from utmost.queries.privacy_setting import PrivacySetting
 
 OTHER_NAME = "other"  # of the cell of all rows that are in no listed one
+EACH_CELL_REMARK = "This is said of each cell by itself, not of all cells at once."
 ONE_CELL = Grouping({"": ("",)})
+KEYS_SCHEMA = {"type": "object", "additionalProperties": {"type": "array", "items": KEY_SCHEMA}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +101,9 @@ class GroupedQuery(Query):
     # Tables
 
     @property
-    def group_keys(self) -> Mapping[str, tuple[Key, ...]]:
-        """The listed keys of each column."""
-        return self.grouping.keys
+    def candidates(self) -> Candidates:
+        """The rows that the inner query can keep, if they have a cell."""
+        return replace(self.inner.candidates, grouping=self.grouping)
 
     @property
     def columns(self) -> frozenset[str]:
@@ -115,8 +121,19 @@ class GroupedQuery(Query):
         for column, keys in self.keys.items():
             table.check_keys(column, keys)
 
+    def request(self, setting: PrivacySetting, grouping: Grouping | FoundKeys | None = None) -> RowSums | None:
+        """What the inner query asks, of each cell."""
+        return self.inner.request(replace(setting, grouped=True), self.grouping)
+
+    def assemble(self, sums: CellSums, setting: PrivacySetting) -> ExactAnswer:
+        """The answers of the cells, one after the other."""
+        grouped = replace(setting, grouped=True)
+        return [number for moments in sums.moments for number in self.inner.answer_from(moments, grouped)]
+
     def exact_answer(self, table: Table, setting: PrivacySetting) -> ExactAnswer:
         """The answers of the cells, one after the other."""
+        if self.request(setting) is not None:
+            return Query.exact_answer(self, table, setting)
         answers = self.inner.cell_answers(table, replace(setting, grouped=True), self.grouping)
         return [number for answer in answers for number in answer]
 
@@ -176,23 +193,50 @@ class GroupedQuery(Query):
 
     @property
     def cells(self) -> tuple[Cell, ...]:
-        """The cells, that of all other rows at the end."""
-        return self.grouping.cells
+        """The cells, that of all other rows at the end; each of them with the cells of the inner query's answer."""
+        return tuple((*cell, *inner) for cell, inner in product(self.grouping.cells, self.inner.cells or ((),)))
 
     @property
     def cell_names(self) -> tuple[str, ...]:
-        """The names of the cells; that of all other rows is other, in parentheses where a key is called so."""
-        names = Query.cell_names.__get__(self)
+        """Their names; that of all other rows is other, in parentheses where a key is called so."""
+        names = product(self._key_cell_names(), self.inner.cell_names or ("",))
+        return tuple(f"{name},{inner}" if inner else name for name, inner in names)
+
+    def _key_cell_names(self) -> tuple[str, ...]:
+        """The names of the cells of the keys."""
+        names = tuple(",".join(map(key_name, cell)) for cell in cells(self.keys))
         if not self.grouping.other:
-            return tuple(names)
-        other, listed = OTHER_NAME, set(names[:-1])
+            return names
+        other, listed = OTHER_NAME, set(names)
         while other in listed:
             other = f"({other})"
-        return (*names[:-1], other)
+        return (*names, other)
+
+    @property
+    def values_noun(self) -> str:
+        """What the numbers are."""
+        return self.inner.values_noun
+
+    @property
+    def cell_columns(self) -> tuple[str, ...]:
+        """The columns of the keys, and of the inner query's cells, whose names no key column keeps."""
+        return join_columns(tuple(self.keys), self.inner.cell_columns)
+
+    def value_cells(self, drawn: Drawn) -> tuple[tuple[Key, ...], ...]:
+        """The keys of each number; the name of the cell of all other rows in the place of each of its keys."""
+        other = self._key_cell_names()[-1]
+        return tuple(tuple(other if key is None else key for key in cell) for cell in self.cells)
+
+    def named_values(self, value: AnswerValue) -> list[tuple[str, Any]]:
+        """The numbers of all cells; one for each cell, or as many as the inner query's answer has."""
+        assert isinstance(value, tuple)
+        numbers = chain.from_iterable(value) if self.inner.cells else value
+        return list(zip(self.cell_names, numbers, strict=True))
 
     def face_value(self, mechanism: Any, coverage: float) -> FaceValue:
-        """What is said of each value."""
-        return self.inner.face_value(mechanism, coverage)
+        """What is said of the values of each cell by itself."""
+        face_value = self.inner.face_value(mechanism, coverage)
+        return replace(face_value, remark=f"{face_value.remark} {EACH_CELL_REMARK}")
 
     def read_drawn(self, fields: Fields) -> Drawn:
         """What was drawn for each cell: lists of one entry a cell."""
@@ -215,11 +259,6 @@ class GroupedQuery(Query):
             raise InputError(problem, "value")
         for index, value in enumerate(values):
             self.inner.check_drawn(mechanism, Drawn(value, cell_details(drawn.details, index)))
-
-
-def cell_details(details: Mapping[str, Any], index: int) -> dict[str, Any]:
-    """What else was drawn for one cell."""
-    return {key: entries[index] for key, entries in details.items()}
 
 
 def group_query(query: Query, fields: Fields) -> Query:
@@ -246,8 +285,7 @@ def parse_grouping(fields: Fields) -> Grouping:
 def grouping_from_content(fields: Fields) -> Grouping:
     """The keys in a table of a release file, whose cells must be those of its keys."""
     key_fields, other = fields.table("keys"), fields.truth("other", False)
-    keys = {column: tuple(map(key_from_json, key_fields.items(column))) for column in key_fields.columns()}
-    cells = fields.items("cells")
+    keys, cells = keys_from_content(fields), fields.items("cells")
     listed = cells[:-1] if other and cells and cells[-1] == [None] * len(keys) else cells
     is_complete = len(listed) == len(cells) - other
     if not is_complete or not _are_combinations(listed, [key_fields.items(column) for column in keys]):
@@ -255,13 +293,18 @@ def grouping_from_content(fields: Fields) -> Grouping:
     return Grouping(keys, other)
 
 
+def keys_from_content(fields: Fields) -> dict[str, tuple[Key, ...]]:
+    """The keys of each column in a table of a release file."""
+    key_fields = fields.table("keys")
+    return {column: tuple(map(key_from_json, key_fields.items(column))) for column in key_fields.columns()}
+
+
 def grouping_schemas(kind: type[Query]) -> dict[str, Any]:
     """The JSON schemas of keys and cells, and of what is drawn for each cell."""
-    key_list = {"type": "array", "items": KEY_SCHEMA}
     key_or_null = {"type": "array", "items": {"anyOf": [KEY_SCHEMA, {"type": "null"}]}}
     schemas = kind.schema()
     return {
-        "keys": {"type": "object", "additionalProperties": key_list},
+        "keys": KEYS_SCHEMA,
         "other": {"type": "boolean"},
         "cells": {"type": "array", "items": key_or_null},
         **{key: {"type": "array", "items": schemas[key]} for key in kind.drawn_keys},
@@ -270,6 +313,23 @@ def grouping_schemas(kind: type[Query]) -> dict[str, Any]:
 
 def _cells_content(grouping: Grouping) -> list[list[Any]]:
     return [[None if key is None else key_to_json(key) for key in cell] for cell in grouping.cells]
+
+
+def join_columns(keys: tuple[str, ...], inner: tuple[str, ...]) -> tuple[str, ...]:
+    """The columns of keys, and of an inner query's cells, whose names no key column keeps."""
+    taken = list(inner)
+    for column in keys:
+        taken.append(_free_name(column, taken))
+    return (*taken[len(inner) :], *inner)
+
+
+def _free_name(column: str, taken: list[str]) -> str:
+    """The name of a key column that is none of those taken.
+
+    >>> _free_name("origin", ["probability"]), _free_name("probability", ["probability"])
+    ('origin', 'probability (key)')
+    """
+    return column if column not in taken else _free_name(f"{column} (key)", taken)
 
 
 def _combine(drawn: list[Drawn]) -> Drawn:

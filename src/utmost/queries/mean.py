@@ -50,8 +50,7 @@ from utmost.queries.number_total import NumberTotal, RoundedTotal
 from utmost.queries.query import ALTERED, NO_CLAIM, AnswerDraw, ExactAnswer, SelectedMechanism, combine_drawn
 
 if TYPE_CHECKING:
-    from utmost.data.cells import Grouping
-    from utmost.data.table import Moments, Table
+    from utmost.data.row_sums import Moments
     from utmost.exact.input_text import Fields
     from utmost.queries.privacy_setting import PrivacySetting
 
@@ -103,19 +102,10 @@ class Mean(NumberTotal):
         rows = {"type": "integer", "minimum": 0}
         return NumberTotal.schema() | {"parts": schema_object(total={"type": "integer"}, rows=rows)}
 
-    def exact_answer(self, table: Table, setting: PrivacySetting) -> ExactAnswer:
+    def answer_from(self, moments: Moments, setting: PrivacySetting) -> ExactAnswer:
         """The total of positions; with the number of rows where that is secret, and the total then from the middle."""
-        moments = table.moments(setting.selection(self), self.values)
         if setting.holds_everyone(self):
             return [moments.positions]
-        return self._total_and_rows(moments)
-
-    def cell_answers(self, table: Table, setting: PrivacySetting, grouping: Grouping) -> list[ExactAnswer]:
-        """The total from the middle and the number of rows of each cell."""
-        cells = table.cell_moments(setting.selection(self), grouping, self.values)
-        return [self._total_and_rows(moments) for moments in cells]
-
-    def _total_and_rows(self, moments: Moments) -> ExactAnswer:
         return [2 * moments.positions - self.grid.size * moments.rows, moments.rows]
 
     def select_mechanism(self, epsilon: Fraction, setting: PrivacySetting) -> SelectedMechanism:

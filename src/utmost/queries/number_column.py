@@ -6,16 +6,20 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from utmost.data.candidates import Candidates
 from utmost.data.grid import Grid, GridColumn
 from utmost.errors import InputError
 from utmost.exact import rational
 from utmost.queries.answer_mechanisms.mechanism import EXACT_SCHEMA
-from utmost.queries.query import Query, QueryField
+from utmost.queries.query import ExactAnswer, Query, QueryField
 
 if TYPE_CHECKING:
+    from utmost.data.cells import Cell
+    from utmost.data.found_cells import FoundKeys
     from utmost.data.selection import Partition, PrivacyUnit
     from utmost.data.table import Table
     from utmost.exact.input_text import Fields
+    from utmost.queries.privacy_setting import PrivacySetting
 
 MIN_STEP, MAX_STEP = Fraction(1, 10**60), Fraction(10**60)  # of a grid
 COLUMN_FIELD = QueryField("column", "Column", "number column")
@@ -61,6 +65,21 @@ class NumberQuery(Query):
     def drops_rows(self) -> bool:
         """Are rows without a number left out."""
         return self.nulls is None
+
+    def rank_answer(self, counts: list[int]) -> ExactAnswer:
+        """The exact answer from how many values are at each position; asked only of kinds that rank values."""
+        raise NotImplementedError
+
+    def found_answers(
+        self, table: Table, setting: PrivacySetting, found_keys: FoundKeys
+    ) -> tuple[list[int], tuple[Cell, ...], list[Any]]:
+        """The positions of each cell that has rows, as pairs with how many rows are there."""
+        return table.found_position_counts(setting.selection(self), found_keys, self.values)
+
+    @property
+    def candidates(self) -> Candidates:
+        """The rows with a number, or all where another number stands in for a missing one."""
+        return Candidates(column=self.column if self.nulls is None else None)
 
     def plan_entries(self) -> dict[str, Any]:
         """Column, bounds, step, and what a missing value is."""

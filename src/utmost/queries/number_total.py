@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from utmost.continuous.grid_selection import GridQuestion, coarsest_mean_rounding, common_step, rows_promise
 from utmost.data.grid import Grid
+from utmost.data.row_sums import RowSums
 from utmost.errors import InputError
 from utmost.exact import decimal_above
 from utmost.queries.answer_mechanisms.mechanism import Drawn
@@ -31,6 +32,8 @@ from utmost.queries.number_column import (
 from utmost.queries.query import METRIC_CLAIM, Query, QueryField
 
 if TYPE_CHECKING:
+    from utmost.data.cells import Grouping
+    from utmost.data.found_cells import FoundKeys
     from utmost.exact.input_text import Fields
     from utmost.queries.privacy_setting import PrivacySetting
 
@@ -107,6 +110,10 @@ class NumberTotal(NumberQuery):
         """The query in a table of a release file, which has the step."""
         column, grid = fields.text("column"), parse_grid(fields)
         return cls.build(column, grid, parse_nulls(fields), fields.text("where", None), None)
+
+    def request(self, setting: PrivacySetting, grouping: Grouping | FoundKeys | None = None) -> RowSums:
+        """The number of rows and the sum of their positions."""
+        return RowSums(setting.selection(self), self.values, grouping=grouping)
 
     def plan_entries(self) -> dict[str, Any]:
         """Column, bounds, step or accepted extra loss, and what a missing value is."""

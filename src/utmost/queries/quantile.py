@@ -53,7 +53,14 @@ from utmost.queries.number_column import (
     parse_grid,
     parse_nulls,
 )
-from utmost.queries.quantiles import Quantiles, check_rank_grid, check_share, rank_losses
+from utmost.queries.quantiles import (
+    POSITION_SCHEMA,
+    Quantiles,
+    check_cell_grids,
+    check_rank_grid,
+    check_share,
+    rank_losses,
+)
 from utmost.queries.query import (
     ALTERED,
     NO_CLAIM,
@@ -71,7 +78,6 @@ if TYPE_CHECKING:
     from utmost.exact.input_text import Fields
     from utmost.queries.privacy_setting import PrivacySetting
 
-MAX_CELL_CANDIDATES = 2 * 10**6  # grid values of all cells of a quantile
 QUANTILE_REMARK = (
     "A quantile is drawn by a law that depends on all rows, not on the true quantile alone, so there is no posterior "
     "for any prior: it is read at face value. With probability {0} % fewer than {1} rows lie on the wrong side of it, "
@@ -130,6 +136,11 @@ class Quantile(NumberQuery):
         return self.probability.denominator
 
     @classmethod
+    def forms(cls) -> tuple[type[Query], ...]:
+        """One quantile, and several."""
+        return cls, Quantiles
+
+    @classmethod
     def form(cls, fields: Fields) -> type[Query]:
         """Several quantiles where `probabilities` are given."""
         if fields.raw("probabilities", None) is None:
@@ -157,10 +168,7 @@ class Quantile(NumberQuery):
     @classmethod
     def schema(cls) -> dict[str, Any]:
         """Column, grid, share, a grid value and its position."""
-        position, shares = {"type": "integer", "minimum": 0}, {"type": "array", "items": EXACT_SCHEMA}
-        several = {"probabilities": shares, "positions": {"type": "array", "items": position}}
-        value = {"anyOf": [EXACT_SCHEMA, shares]}
-        return NumberQuery.schema() | {"probability": EXACT_SCHEMA, "position": position, **several, "value": value}
+        return NumberQuery.schema() | {"probability": EXACT_SCHEMA, "position": POSITION_SCHEMA}
 
     def exact_answer(self, table: Table, setting: PrivacySetting) -> ExactAnswer:
         """The loss of each position."""
@@ -168,14 +176,16 @@ class Quantile(NumberQuery):
 
     def check_cells(self, number: int) -> None:
         """Refuse more losses in all cells than are worked out."""
-        if number * (self.grid.size + 1) > MAX_CELL_CANDIDATES:
-            problem = f"keys must leave at most {MAX_CELL_CANDIDATES} grid values in all cells of a quantile"
-            raise InputError(problem, "keys", "take fewer cells or a coarser step")
+        check_cell_grids(self.grid, number)
 
     def cell_answers(self, table: Table, setting: PrivacySetting, grouping: Grouping) -> list[ExactAnswer]:
         """The loss of each position in each cell."""
         cells = table.cell_position_counts(setting.selection(self), grouping, self.values)
         return [self.losses(counts) for counts in cells]
+
+    def rank_answer(self, counts: list[int]) -> ExactAnswer:
+        """The loss of each position."""
+        return self.losses(counts)
 
     def losses(self, counts: list[int]) -> list[int]:
         """The loss of each position of the grid, from how many values are at each: whole numbers.

@@ -18,10 +18,17 @@ up to at most 1. Let M_i = max(p_i, 1 − p_i) for the relative probability p_i 
 
 With k rows of a unit everything is k times as much, so rates are divided by k. With e = ε/L all levels cost ε.
 
-**Error.** A choice is fewer than T_i rows off its own target, except with probability c·e^(−rate_i·T_i)
-(`PermuteAndFlip`). Its target lies between those of the two ends, so it is off by at most as many rows as the worse of
-them, and a split is off by what its choice is, and by half of the rows at v. So no answer is further off than the sum
-over the levels of the largest T_i, and half of the rows at one value for each level above the last.
+**In cells.** Each cell has a tree of its own over its own rows, and a row is in at most one cell. So given the choices
+of the levels above in all cells, the weights of a row in the choices of one level in all cells add up to at most 1, and
+both arguments hold with all of these choices in the place of those of one tree: the rates e/(2·M_i) and e/(4·M_i) cost
+e for the level. Under replace no level has one choice alone any more: a row may leave one cell (w = 1) and enter
+another (u = 1), and move the losses of both by M. So the rate is e/(4·M_i) for every choice.
+
+**Error.** A choice is fewer than T_i rows off its own target, except with a probability that `QuantileTree` bounds for
+all choices of a level together. Its target lies between those of the two ends, so it is off by at most as many rows as
+the worse of them, and a split is off by what its choice is, and by half of the rows at v. So no answer is further off
+than the sum over the levels of the largest T_i, and half of the rows at one value for each level above the last. In
+cells this holds of each cell, in rows of that cell.
 """
 
 from __future__ import annotations
@@ -40,18 +47,28 @@ from utmost.exact import decimal, decimal_above, plain_decimal
 from utmost.noise import system_source
 from utmost.noise.row_sampling import PreparedChoice, draw_permute_and_flip, prepare_choice
 from utmost.queries.answer_mechanisms.choice import QuantileTree
-from utmost.queries.answer_mechanisms.mechanism import NUMBER_ROOM, AccuracyTarget, ConfidenceLaw, Drawn, ErrorLaw
+from utmost.queries.answer_mechanisms.mechanism import (
+    EXACT_SCHEMA,
+    NUMBER_ROOM,
+    AccuracyTarget,
+    ConfidenceLaw,
+    Drawn,
+    ErrorLaw,
+)
 from utmost.queries.number_column import NumberQuery, parse_grid, parse_nulls
 from utmost.queries.query import ALTERED, NO_CLAIM, AnswerDraw, ExactAnswer, FaceValue, SelectedMechanism
 
 if TYPE_CHECKING:
+    from utmost.data.cells import Grouping
     from utmost.data.table import Table
     from utmost.exact.input_text import Fields
     from utmost.queries.privacy_setting import PrivacySetting
 
 MAX_QUANTILE_CANDIDATES = 10**4  # steps of a quantile's grid
+MAX_CELL_CANDIDATES = 2 * 10**6  # grid values of all choices in all cells
 MAX_PROBABILITY_DENOMINATOR = 10**6
 MAX_PROBABILITIES = 99
+POSITION_SCHEMA = {"type": "integer", "minimum": 0}
 QUANTILES_REMARK = (
     "Quantiles are drawn by a law that depends on all rows, so there is no posterior for any prior: they are read at "
     "face value. With probability {0} % fewer than {1} rows lie on the wrong side of each of them, besides half of the "
@@ -106,9 +123,9 @@ def splits(tree: Split | None) -> list[Split]:
 class Quantiles(NumberQuery):
     """The grid values below and at which the shares `probabilities` of the values lie."""
 
-    takes_keys: ClassVar[bool] = False
     kind: ClassVar[str] = "quantile"
     noun: ClassVar[str] = "quantiles"
+    drawn_keys: ClassVar[tuple[str, ...]] = ("value", "positions")
 
     column: str
     grid: Grid
@@ -151,25 +168,40 @@ class Quantiles(NumberQuery):
         """The same, as a release file has it."""
         return NumberQuery.content(self) | {"probabilities": [str(share) for share in self.probabilities]}
 
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        """Column, grid, shares, grid values and their positions."""
+        shares, positions = {"type": "array", "items": EXACT_SCHEMA}, {"type": "array", "items": POSITION_SCHEMA}
+        return NumberQuery.schema() | {"probabilities": shares, "positions": positions, "value": shares}
+
     def exact_answer(self, table: Table, setting: PrivacySetting) -> ExactAnswer:
         """How many rows are at each position."""
         return table.position_counts(setting.selection(self), self.values)
 
+    def rank_answer(self, counts: list[int]) -> ExactAnswer:
+        """How many rows are at each position."""
+        return counts
+
+    def check_cells(self, number: int) -> None:
+        """Refuse more losses in all cells, on all levels, than are worked out."""
+        check_cell_grids(self.grid, number * self.levels)
+
+    def cell_answers(self, table: Table, setting: PrivacySetting, grouping: Grouping) -> list[ExactAnswer]:
+        """How many rows of each cell are at each position."""
+        return table.cell_position_counts(setting.selection(self), grouping, self.values)
+
     def select_mechanism(self, epsilon: Fraction, setting: PrivacySetting) -> SelectedMechanism:
-        """Each level at ε/L."""
+        """Each level at ε/L; a unit that is replaced in cells moves all of them together by twice its rows."""
         unit_cost = epsilon / self.levels
         rates = tuple(unit_cost / (2 * movement) for movement in self._movements(setting))
-        mechanism = QuantileTree(rates, self.grid.size + 1)
-        return SelectedMechanism(mechanism, self.levels * setting.unit.bound, NO_CLAIM, "any")
+        moved_rows = (2 if setting.grouped and setting.replacing else 1) * setting.unit.bound
+        return SelectedMechanism(QuantileTree(rates, self.grid.size + 1), self.levels * moved_rows, NO_CLAIM, "any")
 
     def _movements(self, setting: PrivacySetting) -> list[Fraction]:
         """What the losses of each choice are taken to move by, in rows: costs of one level add up to the largest."""
         choices = splits(self.tree)
-        level_sizes = [sum(other.level == choice.level for other in choices) for choice in choices]
-        return [
-            setting.unit.bound * _row_movement(choice, size, setting.replacing)
-            for choice, size in zip(choices, level_sizes, strict=True)
-        ]
+        levels = [choice.level for choice in choices]
+        return [setting.unit.bound * _row_movement(choice, levels.count(choice.level), setting) for choice in choices]
 
     def actual_epsilon(self, mechanism: QuantileTree, setting: PrivacySetting) -> Fraction:
         """The sum over the levels of the largest cost of a choice, 2·rate·movement."""
@@ -209,6 +241,11 @@ class Quantiles(NumberQuery):
     def cells(self) -> tuple[tuple[Key, ...], ...]:
         """The shares."""
         return tuple((str(share),) for share in self.probabilities)
+
+    @property
+    def cell_columns(self) -> tuple[str, ...]:
+        """The column of the shares."""
+        return ("probability",)
 
     @property
     def values_noun(self) -> str:
@@ -255,15 +292,23 @@ def check_rank_grid(grid: Grid) -> None:
         )
 
 
+def check_cell_grids(grid: Grid, number: int) -> None:
+    """Refuse so many choices, each from the whole grid, in all cells."""
+    candidates = number * (grid.size + 1)
+    if candidates > MAX_CELL_CANDIDATES:
+        problem = f"keys must leave at most {MAX_CELL_CANDIDATES} grid values to choose from in all cells"
+        raise InputError(f"{problem}, got {candidates}", "keys", "take fewer cells or a coarser step")
+
+
 def _rises(shares: Sequence[Fraction]) -> bool:
     return all(first < second for first, second in pairwise(shares))
 
 
-def _row_movement(choice: Split, level_size: int, replacing: bool) -> Fraction:
-    """M under add-remove; under replace 2·M, or 1 where it is alone on its level."""
-    if not replacing:
+def _row_movement(choice: Split, level_size: int, setting: PrivacySetting) -> Fraction:
+    """M under add-remove; under replace 2·M, or 1 where it is alone on its level and in one table."""
+    if not setting.replacing:
         return choice.movement
-    return Fraction(1) if level_size == 1 else 2 * choice.movement
+    return Fraction(1) if level_size == 1 and not setting.grouped else 2 * choice.movement
 
 
 def rank_losses(counts: Sequence[int], probability: Fraction) -> list[int]:

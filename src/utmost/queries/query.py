@@ -13,12 +13,15 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
+from utmost.data.candidates import ALL_ROWS, Candidates
 from utmost.data.selection import Selection
 from utmost.queries.answer_mechanisms.mechanism import AccuracyTarget, AnswerValue, ConfidenceLaw, Drawn, ErrorLaw
 from utmost.queries.keys import key_name, key_to_json
 
 if TYPE_CHECKING:
     from utmost.data.cells import Cell, Grouping
+    from utmost.data.found_cells import FoundKeys
+    from utmost.data.row_sums import CellSums, Moments, RowSums
     from utmost.data.selection import Key, Partition, PrivacyUnit
     from utmost.data.table import Table
     from utmost.exact.input_text import Fields
@@ -33,6 +36,7 @@ METRIC_CLAIM = (
 NO_CLAIM = "none claimed: no mechanism is known to be the best for every reader of this query"
 ALTERED = "this file was altered, ask for the one that utmost release wrote"
 
+ValueRange = tuple[Fraction, Fraction]  # of values that the true one is among, with a stated probability
 ExactAnswer = list[int]  # whole numbers that the mechanism adds noise to, or chooses by
 AnswerDraw = Callable[[ExactAnswer], Drawn]
 
@@ -70,14 +74,10 @@ class SelectedMechanism:
 
 @dataclass(frozen=True, slots=True)
 class FaceValue:
-    """What a reader is told of an answer without a posterior; `rank` bounds the rows on the wrong side of its value.
-
-    `half_width` is how far off a noisy number is at most, with the probability asked for.
-    """
+    """What a reader is told of an answer without a posterior; `rank` bounds the rows on the wrong side of its value."""
 
     remark: str
     rank: float | None = None
-    half_width: int | None = None
 
 
 class Query(ABC):
@@ -104,8 +104,13 @@ class Query(ABC):
     # Plans and releases
 
     @classmethod
+    def forms(cls) -> tuple[type[Query], ...]:
+        """The classes of the kind: it may have several forms."""
+        return (cls,)
+
+    @classmethod
     def form(cls, fields: Fields) -> type[Query]:
-        """The class that reads these fields: a kind may have several forms, told apart by their keys."""
+        """The form that reads these fields: forms are told apart by their keys."""
         return cls
 
     @classmethod
@@ -146,9 +151,9 @@ class Query(ABC):
         return frozenset()
 
     @property
-    def group_keys(self) -> Mapping[str, tuple[Key, ...]]:
-        """The columns whose listed values make the groups of a person; none where the answer is one number."""
-        return {}
+    def candidates(self) -> Candidates:
+        """Which of the rows that satisfy `where` can be kept of a person, and which are one group; by default all."""
+        return ALL_ROWS
 
     @property
     def drops_rows(self) -> bool:
@@ -163,9 +168,23 @@ class Query(ABC):
         """Refuse what the table cannot answer: unknown columns, kinds and bounds that do not fit. Reads no row."""
         table.check_selection(Selection(self.where, unit, part))
 
-    @abstractmethod
+    def request(self, setting: PrivacySetting, grouping: Grouping | FoundKeys | None = None) -> RowSums | None:
+        """The sums over rows that it is answered from, of each cell; None where it asks the table by itself."""
+        return None
+
+    def answer_from(self, moments: Moments, setting: PrivacySetting) -> ExactAnswer:
+        """The true answer from the sums of one cell; asked only of a query with a `request`."""
+        raise NotImplementedError
+
+    def assemble(self, sums: CellSums, setting: PrivacySetting) -> ExactAnswer:
+        """The true answer from the sums that were requested: secret."""
+        return self.answer_from(sums.moments[0], setting)
+
     def exact_answer(self, table: Table, setting: PrivacySetting) -> ExactAnswer:
-        """The true answer as whole numbers, from the engine: secret."""
+        """The true answer as whole numbers, from the engine: secret. Overridden by kinds without a `request`."""
+        request = self.request(setting)
+        assert request is not None
+        return self.assemble(table.row_sums([request])[0], setting)
 
     # Privacy
 
@@ -223,12 +242,18 @@ class Query(ABC):
         """Refuse to be asked of so many cells; by default of none."""
 
     def cell_answers(self, table: Table, setting: PrivacySetting, grouping: Grouping) -> list[ExactAnswer]:
-        """The true answer of each cell, all from one scan of the table and all of one length: secret."""
+        """The true answer of each cell, all of one length: secret. For kinds without a `request`."""
         raise NotImplementedError
 
     def prepare_cells_draw(self, mechanism: Any, number: int) -> AnswerDraw:
         """The draw of the answers of so many cells from their exact ones, one after the other; it cannot fail."""
         return partial(_draw_each_cell, self.prepare_draw(mechanism), number)
+
+    def found_answers(
+        self, table: Table, setting: PrivacySetting, found_keys: FoundKeys
+    ) -> tuple[list[int], tuple[Cell, ...], list[Any]]:
+        """The numbers of rows of cells that have some, the cells, and their answers. For kinds without a `request`."""
+        raise NotImplementedError
 
     # Accuracy
 
@@ -285,6 +310,19 @@ class Query(ABC):
         """What the values of an answer with several of them are."""
         return "cells"
 
+    @property
+    def cell_columns(self) -> tuple[str, ...]:
+        """The names of the keys in `value_cells`: columns of a table that has a row for each number."""
+        return ()
+
+    def value_cells(self, drawn: Drawn) -> tuple[tuple[Key, ...], ...]:
+        """The keys of each number of an answer with several of them; by default those of its cells."""
+        return tuple(tuple(key for key in cell if key is not None) for cell in self.cells)
+
+    def value_names(self, drawn: Drawn) -> tuple[str, ...]:
+        """The names of the cells that have a number each: those of the query, or those that were found."""
+        return self.cell_names
+
     def named_values(self, value: AnswerValue) -> list[tuple[str, Any]]:
         """The numbers of an answer with several of them, each with the name of its cell."""
         return list(zip(self.cell_names, value, strict=True)) if isinstance(value, tuple) else []
@@ -292,6 +330,15 @@ class Query(ABC):
     def face_value(self, mechanism: Any, coverage: float) -> FaceValue:
         """What is said of a value whose mechanism has no posterior, with this probability."""
         return FaceValue(f"A {self.kind} has no posterior for any prior: it is read at face value.")
+
+    def value_range(
+        self, mechanism: Any, value: Fraction, details: Mapping[str, Any], miss: Fraction
+    ) -> ValueRange | None:
+        """The range of a value read at face value that is missed with probability `miss` at most; None without one.
+
+        `details` are those of its cell.
+        """
+        return None
 
     @abstractmethod
     def read_drawn(self, fields: Fields) -> Drawn:
@@ -315,13 +362,11 @@ def _draw_each_cell(draw: AnswerDraw, number: int, truth: ExactAnswer) -> Drawn:
 
 def drawn_content(drawn: Drawn) -> dict[str, Any]:
     """What was drawn as a release file has it. Runs after the charge: it cannot fail."""
-    value = drawn.value
-    content = [_entry_content(entry) for entry in value] if isinstance(value, tuple) else _entry_content(value)
-    return {"value": content, **drawn.details}
+    return {"value": _value_content(drawn.value), **drawn.details}
 
 
-def _entry_content(entry: int | Fraction | tuple[Key, ...]) -> Any:
-    """A number, or the keys of a cell."""
-    if isinstance(entry, tuple):
-        return [key_to_json(key) for key in entry]
-    return entry if isinstance(entry, int) else str(entry)
+def _value_content(value: AnswerValue | Key) -> Any:
+    """A number, a key, or a list of several: numbers of cells or shares, the keys of a cell."""
+    if isinstance(value, tuple):
+        return [_value_content(entry) for entry in value]
+    return str(value) if isinstance(value, Fraction) else key_to_json(value)

@@ -11,10 +11,15 @@ from utmost.queries.count import Count
 from utmost.queries.distinct import Distinct
 from utmost.queries.extremes import Max, Min
 from utmost.queries.found_count import FoundCount
-from utmost.queries.grouped import GroupedQuery, group_content, group_query, grouping_schemas
+from utmost.queries.found_query import FoundQuery, find_cells
+from utmost.queries.found_ranks import FoundRanks
+from utmost.queries.found_ratios import FoundMean, FoundVariance
+from utmost.queries.grouped import group_content, group_query, grouping_schemas
 from utmost.queries.histogram import Histogram
 from utmost.queries.mean import Mean
+from utmost.queries.over import Over
 from utmost.queries.quantile import Quantile
+from utmost.queries.quantiles import Quantiles
 from utmost.queries.query import Query, QueryField
 from utmost.queries.sum import Sum
 from utmost.queries.top import Top
@@ -34,10 +39,19 @@ QUERY_KINDS: dict[str, type[Query]] = {
     Top.kind: Top,
     Variance.kind: Variance,
     Distinct.kind: Distinct,
+    Over.kind: Over,
 }
-FOUND_KINDS: dict[str, type[Query]] = {  # the same kinds with `by`: cells that are found in the data
-    FoundCount.kind: FoundCount,
+FOUND_FORMS: dict[type[Query], type[FoundQuery]] = {  # the forms with `by`: cells that are found in the data
+    Sum: FoundQuery,
+    Mean: FoundMean,
+    Variance: FoundVariance,
+    Quantile: FoundRanks,
+    Quantiles: FoundRanks,
+    Min: FoundRanks,
+    Max: FoundRanks,
+    Distinct: FoundQuery,
 }
+FOUND_KINDS = (Count.kind, *dict.fromkeys(kind.kind for kind in FOUND_FORMS), Over.kind)
 KEY_KINDS = tuple(KEY_TYPES)
 COLUMN_INPUTS = {"number column": NUMBERS, "column": KEY_KINDS, "keys": KEY_KINDS}  # the kinds of columns they take
 
@@ -47,22 +61,30 @@ def parse_kind(fields: Fields) -> type[Query]:
     name = fields.text("kind")
     if name not in QUERY_KINDS:
         raise fields.error("kind", f'must be one of {", ".join(QUERY_KINDS)}, got "{_shorten(name)}"')
-    kind = QUERY_KINDS[name]
+    form = QUERY_KINDS[name].form(fields)
     if "by" not in fields.columns():
-        return kind.form(fields)
-    if name not in FOUND_KINDS:
-        raise fields.error("by", f"must be given with kind {' or '.join(FOUND_KINDS)} only, got {name}")
-    return FOUND_KINDS[name]
+        return form
+    if form is Count:
+        return FoundCount
+    if form not in FOUND_FORMS and form is not Over:
+        raise fields.error("by", f"must be given with kind {', '.join(FOUND_KINDS)}, got {name}")
+    return form
 
 
 def parse_query(kind: type[Query], fields: Fields) -> Query:
-    """The query of this kind in a table of a plan, in each cell where the table has keys."""
-    return group_query(kind.parse(fields), fields)
+    """The query of this kind in a table of a plan, in each cell where the table has `keys` or `by`."""
+    query, form = kind.parse(fields), _found_form(kind, fields)
+    return group_query(query, fields) if form is None else find_cells(query, form, fields)
 
 
 def parse_query_content(kind: type[Query], fields: Fields) -> Query:
     """The same in a table of a release file."""
-    return group_content(kind.parse_content(fields), fields)
+    query, form = kind.parse_content(fields), _found_form(kind, fields)
+    return group_content(query, fields) if form is None else find_cells(query, form, fields)
+
+
+def _found_form(kind: type[Query], fields: Fields) -> type[FoundQuery] | None:
+    return FOUND_FORMS.get(kind) if "by" in fields.columns() else None
 
 
 def query_fields() -> dict[str, QueryField]:
@@ -83,7 +105,7 @@ def kinds_of_column(column_kind: ColumnKind) -> tuple[str, ...]:
     """The kinds of queries that a column of this kind can be used in.
 
     >>> kinds_of_column(ColumnKind.TEXT), kinds_of_column(ColumnKind.OTHER)
-    (('count', 'histogram', 'top', 'distinct'), ())
+    (('count', 'histogram', 'top', 'distinct', 'over'), ())
     """
     if column_kind is ColumnKind.OTHER:
         return ()
@@ -96,11 +118,13 @@ def kinds_of_column(column_kind: ColumnKind) -> tuple[str, ...]:
 def kind_schemas() -> dict[str, Any]:
     """The JSON schemas of the entries of queries in a release, by key; an entry of several kinds fits one of theirs."""
     alternatives: dict[str, list[Any]] = {}
-    for kind in (*QUERY_KINDS.values(), *FOUND_KINDS.values()):
-        entries = [*kind.schema().items(), *(grouping_schemas(kind).items() if kind.takes_keys else ())]
+    kinds: list[type[Query]] = [*QUERY_KINDS.values(), FoundCount]
+    for form in (form for kind in kinds for form in kind.forms()):
+        entries = [*form.schema().items(), *(grouping_schemas(form).items() if form.takes_keys else ())]
         for key, schema in entries:
             schemas = alternatives.setdefault(key, [])
             schemas += [] if schema in schemas else [schema]
+    alternatives["counts"] = [{"type": "array", "items": {"type": "integer"}}]
     return {key: schemas[0] if len(schemas) == 1 else {"anyOf": schemas} for key, schemas in alternatives.items()}
 
 
@@ -112,7 +136,8 @@ def documented_keys(kind: type[Query]) -> str:
     """
     alternatives = {field.instead_of: f" or `{field.name}`" for field in kind.fields}
     keys = [f"`{field.name}`{alternatives.get(field.name, '')}" for field in kind.fields if field.instead_of is None]
-    groups = ["`keys`", "`other`"] if kind.takes_keys else ["`other`"] if issubclass(kind, GroupedQuery) else []
+    groups = ["`keys`", "`other`"] if kind.takes_keys else ["`other`"] if "other" in kind.schema() else []
+    groups += ["`by`"] if kind.kind in FOUND_KINDS else []
     return ", ".join([*keys, *groups, "`where`"])
 
 

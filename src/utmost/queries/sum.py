@@ -37,8 +37,7 @@ from utmost.queries.number_total import NumberTotal, RoundedTotal
 from utmost.queries.query import METRIC_CLAIM, NO_CLAIM, AnswerDraw, ExactAnswer, SelectedMechanism
 
 if TYPE_CHECKING:
-    from utmost.data.cells import Grouping
-    from utmost.data.table import Moments, Table
+    from utmost.data.row_sums import Moments
     from utmost.queries.privacy_setting import PrivacySetting
 
 
@@ -72,15 +71,8 @@ class Sum(NumberTotal, LatticeQuery):
         """The number of units bounds that of the summands."""
         return True
 
-    def exact_answer(self, table: Table, setting: PrivacySetting) -> ExactAnswer:
+    def answer_from(self, moments: Moments, setting: PrivacySetting) -> ExactAnswer:
         """The sum in steps."""
-        return self._steps(table.moments(setting.selection(self), self.values))
-
-    def cell_answers(self, table: Table, setting: PrivacySetting, grouping: Grouping) -> list[ExactAnswer]:
-        """The sum of each cell in steps."""
-        return [self._steps(moments) for moments in table.cell_moments(setting.selection(self), grouping, self.values)]
-
-    def _steps(self, moments: Moments) -> ExactAnswer:
         return [moments.positions + moments.rows * int(self.grid.low / self.grid.step)]
 
     def select_mechanism(self, epsilon: Fraction, setting: PrivacySetting) -> SelectedMechanism:

@@ -23,6 +23,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from utmost.data import cells as key_cells
+from utmost.data.candidates import Candidates
+from utmost.data.cells import Grouping
+from utmost.data.row_sums import RowSums
 from utmost.data.selection import Key
 from utmost.errors import InputError
 from utmost.exact import decimal, decimal_above, plain_decimal
@@ -44,6 +47,8 @@ from utmost.queries.query import (
 )
 
 if TYPE_CHECKING:
+    from utmost.data.found_cells import FoundKeys
+    from utmost.data.row_sums import CellSums
     from utmost.data.selection import Partition, PrivacyUnit
     from utmost.data.table import Table
     from utmost.exact.input_text import Fields
@@ -137,15 +142,24 @@ class Top(Query):
         """The columns of its keys."""
         return frozenset(self.keys)
 
+    @property
+    def candidates(self) -> Candidates:
+        """The rows that are in a listed cell."""
+        return Candidates(Grouping(self.keys))
+
     def check(self, table: Table, unit: PrivacyUnit, part: Partition | None) -> None:
         """Refuse keys that no value of their column can equal."""
         Query.check(self, table, unit, part)
         for column, keys in self.keys.items():
             table.check_keys(column, keys)
 
-    def exact_answer(self, table: Table, setting: PrivacySetting) -> ExactAnswer:
+    def request(self, setting: PrivacySetting, grouping: Grouping | FoundKeys | None = None) -> RowSums:
+        """The number of rows of each cell."""
+        return RowSums(setting.selection(self), grouping=Grouping(self.keys))
+
+    def assemble(self, sums: CellSums, setting: PrivacySetting) -> ExactAnswer:
         """The loss of each cell: its number of rows, negative."""
-        return [-count for count in table.cell_counts(setting.selection(self), self.keys)]
+        return [-moments.rows for moments in sums.moments]
 
     def select_mechanism(self, epsilon: Fraction, setting: PrivacySetting) -> SelectedMechanism:
         """k picks, each at ε/k."""
@@ -179,6 +193,16 @@ class Top(Query):
     def cells(self) -> tuple[tuple[Key, ...], ...]:
         """The places of the answer."""
         return tuple((place,) for place in range(1, self.k + 1))
+
+    @property
+    def cell_columns(self) -> tuple[str, ...]:
+        """The columns of its keys."""
+        return tuple(self.keys)
+
+    def value_cells(self, drawn: Drawn) -> tuple[tuple[Key, ...], ...]:
+        """The cells that were drawn."""
+        assert isinstance(drawn.value, tuple)
+        return drawn.value
 
     def named_values(self, value: AnswerValue) -> list[tuple[str, Any]]:
         """The cells with their places."""

@@ -24,7 +24,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from utmost.data.grid import Grid
-from utmost.data.table import MAX_SQUARED_STEPS
+from utmost.data.row_sums import MAX_SQUARED_STEPS, RowSums
 from utmost.errors import InputError
 from utmost.exact import integer
 from utmost.queries.answer_mechanisms.lattice import LatticeMechanism, PreparedNoise, prepare_noise
@@ -57,7 +57,8 @@ from utmost.queries.query import (
 
 if TYPE_CHECKING:
     from utmost.data.cells import Grouping
-    from utmost.data.table import SquareMoments, Table
+    from utmost.data.found_cells import FoundKeys
+    from utmost.data.row_sums import Moments
     from utmost.exact.input_text import Fields
     from utmost.queries.privacy_setting import PrivacySetting
 
@@ -105,17 +106,12 @@ class Variance(NumberQuery):
         whole, rows = {"type": "integer"}, {"type": "integer", "minimum": 0}
         return NumberQuery.schema() | {"parts": schema_object(total=whole, squares=whole, rows=rows)}
 
-    def exact_answer(self, table: Table, setting: PrivacySetting) -> ExactAnswer:
-        """T, Q and R."""
-        return self._sums(table.square_moments(setting.selection(self), self.values))
+    def request(self, setting: PrivacySetting, grouping: Grouping | FoundKeys | None = None) -> RowSums:
+        """The sums of positions and of their squares."""
+        return RowSums(setting.selection(self), self.values, squares=True, grouping=grouping)
 
-    def cell_answers(self, table: Table, setting: PrivacySetting, grouping: Grouping) -> list[ExactAnswer]:
-        """T, Q and R of each cell."""
-        cells = table.cell_square_moments(setting.selection(self), grouping, self.values)
-        return [self._sums(moments) for moments in cells]
-
-    def _sums(self, moments: SquareMoments) -> ExactAnswer:
-        """With p positions: Σ (2p − N), and Σ (2(2p − N)² − N²) = 8·Σp² − 8N·Σp + N²·R."""
+    def answer_from(self, moments: Moments, setting: PrivacySetting) -> ExactAnswer:
+        """T, Q and R. With p positions: Σ (2p − N), and Σ (2(2p − N)² − N²) = 8·Σp² − 8N·Σp + N²·R."""
         steps, squares = self.grid.size, moments.squares
         total = 2 * moments.positions - steps * moments.rows
         return [total, 8 * squares - 8 * steps * moments.positions + steps**2 * moments.rows, moments.rows]

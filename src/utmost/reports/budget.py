@@ -75,11 +75,13 @@ def describe_history(name: str, charges: Sequence[Charge], state: BudgetState) -
     delta_amounts = (amount(state.delta_spent, Rounding.UP), amount(state.delta_left, Rounding.DOWN))
     deltas = [(", δ ", delta) if has_state_delta else () for delta in delta_amounts]
     remark = ("; one by one they would cost ", amount(total, Rounding.UP), ", together less") if is_composed else ()
-    has_delta = any(charge.delta for charge in charges)
-    header = ("entry", "charged", "by", "source", "plan", "queries", "part", "ε", *(("δ",) if has_delta else ()))
+    has_table, has_delta = any(charge.table for charge in charges), any(charge.delta for charge in charges)
+    origin = ("by", "source", *(("table",) if has_table else ()), "plan")
+    header = ("entry", "charged", *origin, "queries", "part", "ε", *(("δ",) if has_delta else ()))
+    rows = tuple(_charge_row(charge, has_table, has_delta) for charge in charges)
     return Report(
         {
-            "charges": Table(header, tuple(_charge_row(charge, has_delta) for charge in charges), text_columns=7),
+            "charges": Table(header, rows, text_columns=4 + len(origin)),
             "state": Paragraph("spent ", spent, *deltas[0], ", left ", left, *deltas[1], *remark),
         },
         {
@@ -94,10 +96,11 @@ def describe_history(name: str, charges: Sequence[Charge], state: BudgetState) -
     )
 
 
-def _charge_row(charge: Charge, has_delta: bool) -> tuple[Cell, ...]:
+def _charge_row(charge: Charge, has_table: bool, has_delta: bool) -> tuple[Cell, ...]:
     queries = ", ".join(cost.query for cost in charge.costs)
     part = "" if charge.part is None else f"{charge.part.column} = {charge.part.value}"
-    origin = (charge.charged_by or "", charge.source or "", charge.plan[:DIGEST_CHARS])
+    table = (charge.table or "",) if has_table else ()
+    origin = (charge.charged_by or "", charge.source or "", *table, charge.plan[:DIGEST_CHARS])
     amounts = (
         (amount(charge.epsilon, Rounding.UP), amount(charge.delta, Rounding.UP))
         if has_delta
@@ -159,6 +162,7 @@ def charge_document(charge: Charge) -> dict[str, Any]:
         "delta": str(charge.delta),
         "charged_by": charge.charged_by,
         "source": charge.source,
+        "table": charge.table,
         "costs": costs,
         "kept": charge.kept,
         "unit_kind": charge.unit_kind,

@@ -171,7 +171,10 @@ def _loss_table(given: ShownLosses | None, before: ShownLosses | None) -> Table 
 
 
 def _cell_blocks(estimate: Estimate, readings: Sequence[ShownReading]) -> dict[str, Block | None]:
-    rows = tuple(_cell_row(reading) for reading in readings[:MAX_SHOWN_CELLS])
+    header: tuple[str, ...] = CELLS_HEADER if estimate.reader is not None else FACE_CELLS_HEADER
+    if estimate.reader is None and all(reading.low is None for reading in readings):
+        header = FACE_CELLS_HEADER[:2]
+    rows = tuple(_cell_row(reading)[: len(header)] for reading in readings[:MAX_SHOWN_CELLS])
     cut_remark = f"The first {MAX_SHOWN_CELLS} of {len(readings)} cells; --json has them all."
     interval_remark = None
     if estimate.reader is not None:
@@ -181,7 +184,7 @@ def _cell_blocks(estimate: Estimate, readings: Sequence[ShownReading]) -> dict[s
         )
     return {
         "space 0": Paragraph(),
-        "cells": Table(CELLS_HEADER if estimate.reader is not None else FACE_CELLS_HEADER, rows),
+        "cells": Table(header, rows),
         "interval": interval_remark,
         "cut": Paragraph(cut_remark) if len(readings) > MAX_SHOWN_CELLS else None,
         "total": _total_paragraph(estimate),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from utmost.publish.plan_writer import toml_number
+from utmost.publish.pricing import pair_queries
 from utmost.publish.release_file import error_content
 from utmost.reports.blocks import Block, Cell, Paragraph, Report, Table, Verbatim
 from utmost.reports.numbers import Rounding, amount, at_most
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 def describe(proposals: PlanSplits) -> Report:
     """A table with ε and half width of each query under each proposal, and the lines to paste into the plan."""
-    names = [query_spec.name for query_spec in proposals.plan.queries]
+    names = [pair.query.name for pair in pair_queries(proposals.plan.queries)]
     header = ("query", *(text for split in proposals.splits for text in (f"ε {split.name}", "± (95 %)")))
     rows = [
         (name, *(cell for split in proposals.splits for cell in _query_cells(split, place)))

@@ -13,6 +13,7 @@ from utmost.queries.answer_error import noise_remark
 from utmost.registry import similar_name
 from utmost.reports.blocks import Block, Cell, Facts, Paragraph, Report, Table
 from utmost.reports.numbers import Quantity, Rounding, amount, at_most, quantity
+from utmost.reports.prices import price_document, price_sentences, split_document, split_paragraph
 
 if TYPE_CHECKING:
     from utmost.publish.execute import PlannedAnswer, Preview
@@ -49,8 +50,11 @@ class ShownError:
 
 
 def shown_error(error: ErrorLaw) -> ShownError:
-    """The numbers of an error, each followed by its suffix."""
-    return ShownError(quantity(error.expected, suffix=error.suffix), at_most(error.half_width, suffix=error.suffix))
+    """The numbers of an error, each followed by its suffix; bounds are rounded up."""
+    write_expected = at_most if error.is_bound else quantity
+    return ShownError(
+        write_expected(error.expected, suffix=error.suffix), at_most(error.half_width, suffix=error.suffix)
+    )
 
 
 def describe(preview: Preview, unreadable: Mapping[str, int] | None = None, budget_names: Sequence[str] = ()) -> Report:
@@ -63,7 +67,7 @@ def describe(preview: Preview, unreadable: Mapping[str, int] | None = None, budg
 
     setting, plan = preview.setting, preview.plan
     remarks = [
-        *plan_remarks(preview.planned_answers, setting, preview.guesses, plan.source.columns),
+        *plan_remarks(preview.planned_answers, setting, preview.guesses, plan.source.columns, plan.price.epsilon),
         *part_remarks(preview.part_adds_up),
     ]
     blocks: dict[str, Block | None] = {
@@ -90,7 +94,8 @@ def _setting_facts(preview: Preview, budget_names: Sequence[str]) -> Facts:
     advice = preview.open_command if similar is None else f"did you mean '{similar}'?"
     hint = "" if preview.open_command is None else f": {advice}"
     cost = Paragraph(*cost_paragraph(outlook).parts, hint, *_missing_parts(preview.missing))
-    return Facts((("Privacy", privacy), *part, ("Cost", cost)))
+    split = split_paragraph(preview.plan)
+    return Facts((("Privacy", privacy), *part, ("Cost", cost), *(() if split is None else (("Split", split),))))
 
 
 def _missing_parts(missing: Fraction | None) -> tuple[Cell, ...]:
@@ -140,13 +145,15 @@ def plan_remarks(
     setting: PrivacySetting,
     guesses: Mapping[str, str],
     declared: Mapping[str, str] = NONE_DECLARED,
+    total: Fraction | None = None,
 ) -> Iterator[str]:
-    """What must be known to read the errors; `guesses` are kinds found in the rows, beside those `declared`."""
+    """What must be known to read the errors; `guesses` are kinds found in the rows, beside those `declared`.
+
+    `total` is the plan's own ε, where it has one.
+    """
     yield from sorted({planned_answer.error.note for planned_answer in planned_answers} - {""})
+    yield from price_sentences([planned_answer.spec for planned_answer in planned_answers], total)
     for planned_answer in planned_answers:
-        spec = planned_answer.spec
-        if spec.wanted is not None:
-            yield f"{spec.name}: {spec.wanted.sentence(spec.epsilon)}."
         sentence = planned_answer.spec.query.resolved_sentence()
         if sentence is not None:
             yield f"{planned_answer.spec.name}: {sentence}"
@@ -184,6 +191,7 @@ def _document(preview: Preview) -> dict[str, Any]:
         "part_adds_up": preview.part_adds_up,
         "cost": str(preview.cost),
         **({"delta": str(preview.plan.delta)} if preview.plan.delta else {}),
+        **split_document(preview.plan),
         "free": preview.free,
         "guesses": dict(preview.guesses),
         "ledger": {"budget": preview.plan.budget, **balances, **_refusal_content(preview)},
@@ -204,7 +212,7 @@ def _planned_document(planned_answer: PlannedAnswer) -> dict[str, Any]:
         "kind": query.kind,
         **query.resolved_content(),
         "epsilon": str(planned_answer.spec.epsilon),
-        **({} if planned_answer.spec.wanted is None else {"wanted": planned_answer.spec.wanted.content()}),
+        **price_document(planned_answer.spec),
         **({"delta": str(planned_answer.spec.delta)} if planned_answer.spec.delta else {}),
         "sensitivity": planned_answer.law.sensitivity,
         "mechanism": planned_answer.law.mechanism.content(),

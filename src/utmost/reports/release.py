@@ -50,7 +50,7 @@ def error_remarks(release: Release) -> list[str]:
 
 def _answer_row(answer: Answer) -> tuple[Cell, ...]:
     value = answer_value(answer)
-    cells = len(answer.value) if isinstance(answer.value, tuple) else 0
+    cells = len(answer.named_values)
     claim = answer.optimal.partition(":")[0]
     half_width = shown_error(answer.released_error).half_width
     return (

@@ -86,7 +86,7 @@ def damage_error(store: Store) -> LedgerError:
     return LedgerError(f"{store.name} {DAMAGED_MESSAGE}")
 
 
-TABLES_VERSION = 3
+TABLES_VERSION = 4
 ID_BYTES = 16  # of a ledger's random id
 
 TABLES = (  # version 1; a new ledger is upgraded like an old one
@@ -123,6 +123,7 @@ UPGRADE_TO_3 = (
     "ALTER TABLE utmost_charges ADD COLUMN source TEXT",
     "ALTER TABLE utmost_costs ADD COLUMN delta TEXT",
 )
+UPGRADE_TO_4 = ("ALTER TABLE utmost_charges ADD COLUMN source_table TEXT",)
 # by name and version: a table may get its new columns while an older state of it is read
 COLUMNS_BY_VERSION: dict[str, dict[int, tuple[str, ...]]] = {
     "utmost_ledger l": {1: ("version",), 2: ("id",)},
@@ -135,6 +136,7 @@ COLUMNS_BY_VERSION: dict[str, dict[int, tuple[str, ...]]] = {
         1: ("id", "budget", "charged", "plan", "fingerprint", "part_column", "part_value"),
         2: ("part_kind", "part_table", "part_source", "unit_kind", "entry_hash"),
         3: ("charged_by", "source"),
+        4: ("source_table",),
     },
     "utmost_costs q": {1: ("charge", "place", "query", "epsilon", "law", "steps"), 3: ("delta",)},
 }
@@ -144,7 +146,7 @@ PART_COLUMNS = "c.part_column, c.part_value, c.part_kind, c.part_table, c.part_s
 BUDGET_CHAIN = "b.id, b.opening_hash, b.head_hash, b.closed, b.closed_by"
 SELECT_BUDGET_CHAINS = f"SELECT {BUDGET_CHAIN}, {BUDGET_TERMS} FROM utmost_budgets b ORDER BY b.id"
 SELECT_ENTRIES = f"""SELECT c.id, c.entry_hash, c.charged, c.plan, c.fingerprint, {PART_COLUMNS}, c.unit_kind,
-    c.charged_by, c.source, q.query, q.epsilon, q.law, q.steps, q.delta
+    c.charged_by, c.source, c.source_table, q.query, q.epsilon, q.law, q.steps, q.delta
     FROM utmost_charges c LEFT JOIN utmost_costs q ON q.charge = c.id
     WHERE c.budget = ? AND c.id > ? ORDER BY c.id, q.place"""
 COUNT_ORPHANS = """SELECT count(*) FROM utmost_charges c
@@ -162,11 +164,11 @@ COUNT_CHARGES = "SELECT count(*) FROM utmost_charges WHERE budget = ?"
 SELECT_UNIT_KIND = """SELECT c.unit_kind FROM utmost_charges c WHERE c.budget = ? AND c.unit_kind IS NOT NULL
     ORDER BY c.id LIMIT 1"""
 INSERT_CHARGE = """INSERT INTO utmost_charges (budget, entry_hash, charged, plan, fingerprint,
-    part_column, part_value, part_kind, part_table, part_source, unit_kind, charged_by, source)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+    part_column, part_value, part_kind, part_table, part_source, unit_kind, charged_by, source, source_table)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 INSERT_COST = "INSERT INTO utmost_costs (charge, place, query, epsilon, law, steps, delta) VALUES (?, ?, ?, ?, ?, ?, ?)"
 SELECT_HISTORY = f"""SELECT c.id, c.charged, c.plan, c.fingerprint, {PART_COLUMNS}, c.unit_kind, c.entry_hash, r.id,
-    c.charged_by, c.source, q.query, q.epsilon, q.law, q.steps, q.delta
+    c.charged_by, c.source, c.source_table, q.query, q.epsilon, q.law, q.steps, q.delta
     FROM utmost_charges c LEFT JOIN utmost_costs q ON q.charge = c.id LEFT JOIN utmost_releases r ON r.charge = c.id
     WHERE c.budget = ? ORDER BY c.id, q.place"""
 SELECT_CHARGED_BUDGET = """\
@@ -224,7 +226,7 @@ def make_tables(session: Session, store: Store) -> bool:
             session.run(statement)
         session.run("UPDATE utmost_ledger SET id = ?", _random_id())
     if version < TABLES_VERSION:
-        for statement in UPGRADE_TO_3:
+        for statement in (*(UPGRADE_TO_3 if version < 3 else ()), *UPGRADE_TO_4):
             session.run(statement)
         session.run("UPDATE utmost_ledger SET version = ?", TABLES_VERSION)
     return version < 2

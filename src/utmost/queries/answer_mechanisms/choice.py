@@ -106,7 +106,7 @@ class ChoiceMechanism(AnswerMechanism):
             f"noise: at most {plain_decimal(expected, 4, decimal_above)} {error_noun} on average, "
             f"within {plain_decimal(half, 4, decimal_above)} in 95 % of cases"
         )
-        return ErrorLaw(expected, half, sentence, suffix=RANK_SUFFIX, note=note)
+        return ErrorLaw(expected, half, sentence, suffix=RANK_SUFFIX, note=note, is_bound=True)
 
     def confidence_law(self, target: AccuracyTarget, loss_per_row: int) -> ConfidenceLaw:
         """A lower bound on the probability that fewer than `target.error` rows lie on the wrong side; this is ε = 1."""
@@ -192,10 +192,12 @@ class RepeatedChoice(PermuteAndFlip):
 class QuantileTree(AnswerMechanism):
     """Several quantiles, each chosen by permute-and-flip on a part of the grid (`queries.quantiles` has the proofs).
 
-    `rates` has one for each probability; losses are counted in rows. Each of the m choices is T rows off its own target
-    or more with probability at most c·e^(−rate·T), c as for all `candidates`. So every answer is fewer than
-    Σ_levels ln(m·c/β)/rate rows off with probability 1 − β, with the least rate of each level, and on average at most
-    Σ_levels (1 + ln(m·c))/rate.
+    `rates` has one for each probability; losses are counted in rows. A choice among n positions is T rows off its own
+    target or more with probability at most (n − 1)/2·e^(−rate·T) (`PermuteAndFlip`; with one position it is never off).
+    The choices of a level are made on parts of the grid that share their ends alone, so their n − 1 add up to at most
+    candidates − 1, and some of them is T rows off or more with probability at most c·e^(−rate·T), c as for all
+    `candidates` and the least rate of the level. So with L levels every answer is fewer than Σ_levels ln(L·c/β)/rate
+    rows off with probability 1 − β, and on average at most Σ_levels (1 + ln(L·c))/rate.
     """
 
     name: ClassVar[str] = "permute-and-flip-tree"
@@ -204,10 +206,9 @@ class QuantileTree(AnswerMechanism):
     rates: tuple[Fraction, ...]
     candidates: int
 
-    @property
-    def tail_factor(self) -> Fraction:
-        """m·c."""
-        return len(self.rates) * PermuteAndFlip(self.rates[0], self.candidates).tail_factor
+    def tail_factor(self, level_rates: Sequence[Fraction]) -> Fraction:
+        """L·c."""
+        return len(level_rates) * PermuteAndFlip(self.rates[0], self.candidates).tail_factor
 
     def content(self) -> dict[str, Any]:
         """The mechanism as a release file has it."""
@@ -233,31 +234,32 @@ class QuantileTree(AnswerMechanism):
 
     def rank_bound(self, level_rates: Sequence[Fraction], coverage: float) -> float:
         """Fewer rows than this lie on the wrong side of each answer, with probability `coverage` or more."""
-        return (math.log(self.tail_factor) - math.log1p(-coverage)) * _sum_of_inverses(level_rates)
+        log_factor = math.log(self.tail_factor(level_rates))
+        return (log_factor - math.log1p(-coverage)) * _sum_of_inverses(level_rates)
 
     def error_law(self, level_rates: Sequence[Fraction]) -> ErrorLaw:
         """How many rows lie on the wrong side of the worst answer: bounds on the mean, and on 95 % of cases."""
-        log_factor, scale = math.log(self.tail_factor), _sum_of_inverses(level_rates)
+        log_factor, scale = math.log(self.tail_factor(level_rates)), _sum_of_inverses(level_rates)
         expected = round_to_12_digits((1 + log_factor) * scale)
         half = round_to_12_digits((log_factor + math.log(float(1 / MISS_PROBABILITY))) * scale)
         sentence = (
             f"noise: at most {plain_decimal(expected, 4, decimal_above)} rows of rank on average for the worst of "
             f"{len(self.rates)}, within {plain_decimal(half, 4, decimal_above)} in 95 % of cases"
         )
-        return ErrorLaw(expected, half, sentence, suffix=RANK_SUFFIX, note=TREE_NOTE)
+        return ErrorLaw(expected, half, sentence, suffix=RANK_SUFFIX, note=TREE_NOTE, is_bound=True)
 
     def confidence_law(self, target: AccuracyTarget, level_rates: Sequence[Fraction]) -> ConfidenceLaw:
         """A lower bound on the probability that fewer than `target.error` rows lie on any wrong side; this is ε = 1."""
         if not target.error:
             raise InputError("error must be > 0 for a quantile: it is drawn, and may be a row off", "error")
-        rate = 1 / sum((1 / rate for rate in level_rates), Fraction(0))
+        rate, factor = 1 / sum((1 / rate for rate in level_rates), Fraction(0)), self.tail_factor(level_rates)
 
         def confidence(epsilon: Fraction, bits: int) -> arb:
-            return 1 - ball(self.tail_factor, bits) * ball(-epsilon * rate * target.error, bits).exp()
+            return 1 - ball(factor, bits) * ball(-epsilon * rate * target.error, bits).exp()
 
-        guess = (math.log(self.tail_factor) - math.log(float(1 - target.confidence))) / float(rate * target.error)
+        guess = (math.log(factor) - math.log(float(1 - target.confidence))) / float(rate * target.error)
         text = f"fewer than {plain_decimal(target.error, 6)} rows of rank off"
-        remark = BOUND_REMARK.format("probabilities·(candidates - 1)/2")
+        remark = BOUND_REMARK.format("levels·(candidates - 1)/2")
         return ConfidenceLaw(text, confidence, guess=guess, remark=remark)
 
 

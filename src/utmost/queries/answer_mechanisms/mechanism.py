@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from utmost.exact.input_text import Fields
     from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
 
-AnswerValue = int | Fraction | tuple[Any, ...]  # a number, or several: numbers, or cells
+AnswerValue = int | Fraction | tuple[Any, ...]  # a number, or several: numbers, tuples of them in each cell, or cells
 NUMBER_ROOM = 80  # bytes for a number of rows or steps, its line and its name
 MIN_RATE, MAX_RATE = Fraction(1, 10**30), Fraction(1000)  # ε of a step that a reader computes with
 MISS_PROBABILITY = Fraction(1, 20)  # how often an answer may lie outside the 95 % interval
@@ -35,7 +35,7 @@ class ErrorLaw:
     `expected` absolute error and the `half_width` of a 95 % interval, in the value's unit unless `suffix` says another:
     it stands behind both numbers, and `note` explains it. For a ratio both are to be divided by the number of rows
     (`over_rows`), which is not public. `target` is what it is the distance from, in words: with contributions bounded
-    or values clamped not the number in the table.
+    or values clamped not the number in the table. With `is_bound` the expected error is at most `expected`.
     """
 
     expected: float
@@ -45,6 +45,7 @@ class ErrorLaw:
     suffix: str = ""
     note: str = ""
     target: str = "the true number"
+    is_bound: bool = False
 
 
 @dataclass(frozen=True, slots=True)

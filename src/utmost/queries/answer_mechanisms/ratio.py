@@ -157,6 +157,24 @@ def drawn_parts(details: Mapping[str, Any]) -> tuple[int, int]:
     return parts["total"], parts["rows"]
 
 
+def ratio_ends(
+    lattice: LatticeMechanism, parts: tuple[int, int], errors: tuple[int, int], grid: Grid
+) -> tuple[Fraction, Fraction]:
+    """The least and the largest T/R with T and R within their errors, as means within the grid.
+
+    For a fixed T the ratio is monotone in R, so it is least and largest at ends of both ranges.
+    """
+    (total, rows), (total_error, rows_error) = parts, errors
+    fewest, most = max(rows - rows_error, 1), max(rows + rows_error, 1)
+    low_total, high_total = total - total_error, total + total_error
+    ratios = (
+        Fraction(low_total, fewest if low_total < 0 else most),
+        Fraction(high_total, most if high_total < 0 else fewest),
+    )
+    low, high = (lattice.origin + lattice.unit * ratio for ratio in ratios)
+    return min(max(low, grid.low), grid.high), max(min(high, grid.high), grid.low)
+
+
 def drawn_parts_of_cells(details: Mapping[str, Any]) -> list[tuple[int, int]]:
     """The same of each cell; of the one answer where there are no cells."""
     parts = details["parts"]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from utmost.errors import InputError
 from utmost.queries.answer_mechanisms.choice import ChoiceMechanism, PermuteAndFlip, QuantileTree, RepeatedChoice
+from utmost.queries.answer_mechanisms.found import FoundMechanism
 from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
 from utmost.queries.answer_mechanisms.mechanism import AnswerMechanism
 from utmost.queries.answer_mechanisms.ratio import RatioMechanism
@@ -24,6 +25,7 @@ ANSWER_MECHANISMS: dict[str, type[AnswerMechanism]] = {
     QuantileTree.name: QuantileTree,
     SelectionMechanism.name: SelectionMechanism,
     VarianceMechanism.name: VarianceMechanism,
+    FoundMechanism.name: FoundMechanism,
 }
 
 

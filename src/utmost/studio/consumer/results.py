@@ -127,7 +127,7 @@ def make_reader(answer: Answer, form: ReadingForm, explicit_prior: Prior | None)
         form.axis_request(),
         form.parse_coverage(),
     )
-    if isinstance(answer.value, tuple) and not form.cell and len(answer.value) > MAX_CELLS_AT_ONCE:
+    if not form.cell and len(answer.cell_names) > MAX_CELLS_AT_ONCE:
         raise InputError(f"cell must be chosen here: a page reads at most {MAX_CELLS_AT_ONCE} at once", "cell")
     reader = estimate.make_reader(answer, prior, loss, axis_request, coverage, form.cell or None)
     if reader is not None and reader.axis.size > MAX_READER_POINTS:

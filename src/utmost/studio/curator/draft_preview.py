@@ -253,7 +253,7 @@ def _add_costs(
     if plan is None or plan_check is None:
         return plan_preview
     remarks = [
-        *plan_remarks(plan_check.planned_answers, plan_check.setting, {}),
+        *plan_remarks(plan_check.planned_answers, plan_check.setting, {}, total=plan_check.plan.price.epsilon),
         *part_remarks(plan_check.part_adds_up),
     ]
     cost_sentence = _cost_sentence(plan_check.plan.epsilon, outlook, plan_preview.budget)

@@ -79,7 +79,9 @@ class SpendingService:
             preview=describe(preview_result).json,
             queries=[_offered_query(planned_answer) for planned_answer in preview_result.planned_answers],
             remarks=[
-                *plan_remarks(preview_result.planned_answers, preview_result.setting, {}),
+                *plan_remarks(
+                    preview_result.planned_answers, preview_result.setting, {}, total=preview_result.plan.price.epsilon
+                ),
                 *part_remarks(preview_result.part_adds_up),
             ],
         )

@@ -1,0 +1,66 @@
+"""Describe where the ε of each query of a plan comes from: its own, a wanted error, a share, a part of another's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from utmost.publish.pricing import pair_queries
+from utmost.reports.blocks import Cell, Paragraph
+from utmost.reports.numbers import Rounding, amount
+
+if TYPE_CHECKING:
+    from utmost.publish.plans import Plan, QuerySpec
+
+
+def split_paragraph(plan: Plan) -> Paragraph | None:
+    """How much of the plan's ε goes where, and how much is not used; None where the plan has no ε of its own."""
+    if plan.price.epsilon is None:
+        return None
+    sums = {words: Fraction(0) for words in ("of their own", "for wanted errors", "by share")}
+    for pair in pair_queries(plan.queries):
+        sums[_origin(pair.query)] += pair.price
+    parts: list[Cell] = ["ε ", amount(plan.price.epsilon, Rounding.UP), " of the plan: "]
+    for words, epsilon in sums.items():
+        parts += [amount(epsilon, Rounding.UP), f" {words}, "] if epsilon else []
+    return Paragraph(*parts, amount(plan.unused, Rounding.DOWN), " not used")
+
+
+def _origin(query_spec: QuerySpec) -> str:
+    if query_spec.wanted is not None:
+        return "for wanted errors"
+    return "of their own" if query_spec.share is None else "by share"
+
+
+def price_sentences(queries: Sequence[QuerySpec], total: Fraction | None) -> Iterator[str]:
+    """What led to the ε of each query: wanted errors, parts of a price, and the rest where a plan's ε was split."""
+    shares = sum((query_spec.share or Fraction(0) for query_spec in queries), Fraction(0))
+    for pair in pair_queries(queries):
+        query_spec, price = pair.query, amount(pair.price, Rounding.UP)
+        if query_spec.wanted is not None:
+            yield f"{query_spec.name}: {query_spec.wanted.sentence(query_spec.epsilon)}."
+        elif query_spec.share is not None:
+            yield f"{query_spec.name}: share {query_spec.share} of {shares} → ε {price}."
+        elif total is not None:
+            yield f"{query_spec.name}: ε {price} of its own."
+        if pair.over is not None:
+            yield f"{pair.over.name}: {pair.part} of ε {price} → ε {amount(pair.over.epsilon, Rounding.UP)}."
+
+
+def split_document(plan: Plan) -> dict[str, Any]:
+    """The plan's ε and what is not used of it, where it has one."""
+    return (
+        {}
+        if plan.price.epsilon is None
+        else {"split": {"epsilon": str(plan.price.epsilon), "unused": str(plan.unused)}}
+    )
+
+
+def price_document(query_spec: QuerySpec) -> dict[str, Any]:
+    """What led to the ε of a query, where it does not stand in the plan."""
+    if query_spec.wanted is not None:
+        return {"wanted": query_spec.wanted.content()}
+    if query_spec.over is not None:
+        return {"over": str(query_spec.over)}
+    return {} if query_spec.share is None else {"share": str(query_spec.share)}
