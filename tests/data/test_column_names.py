@@ -11,8 +11,10 @@ import pytest
 from data.storages import STORAGES, Column, open_stored_table
 from spark import quiet
 from utmost.data.cells import Grouping
+from utmost.data.found_cells import FoundKeys
 from utmost.data.grid import Grid, GridColumn
 from utmost.data.lookup import Lookup
+from utmost.data.row_sums import RowSums
 from utmost.data.selection import PrivacyUnit, Selection
 from utmost.data.table import Table
 
@@ -35,13 +37,15 @@ def answers(table: Table, names: tuple[str, ...], unit: PrivacyUnit) -> list[Any
     _, group, number, _, derived, taken = names
     selection, values = Selection(f'not ("{derived}" > 3 and "{taken}" = 1)', unit), GridColumn(derived, GRID)
     grouping = Grouping({group: (0, 1), taken: (0, 1)}, other=True)
-    found = table.found_counts(selection, (taken, derived, group))
+    listed, found = table.row_sums(
+        [RowSums(selection, values, grouping=grouping), RowSums(selection, values, grouping=FoundKeys((taken, group)))]
+    )
     return [
         table.count(selection),
-        table.cell_moments(selection, grouping, values),
+        listed,
+        sorted(zip(found.cells, found.moments, strict=True), key=str),
         table.moments(selection, GridColumn(number, GRID)),
         table.distinct_count(selection, taken, None),
-        sorted(zip(found.cells, found, strict=True)),
     ]
 
 
