@@ -12,6 +12,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from utmost.data.lookup import Lookup
 from utmost.data.sources import Source, open_table
 from utmost.data.table import Table
 
@@ -101,14 +102,21 @@ def write_postgres(rows: Sequence[Row], url: str, name: str, columns: Mapping[st
 
 @contextmanager
 def open_stored_table(
-    storage: str, rows: Sequence[Row], folder: Path, url: str | None = None, columns: Mapping[str, Column] = COLUMNS
+    storage: str,
+    rows: Sequence[Row],
+    folder: Path,
+    url: str | None = None,
+    columns: Mapping[str, Column] = COLUMNS,
+    derive: Mapping[str, str] | None = None,
+    lookups: Sequence[Lookup] = (),
 ) -> Iterator[Table]:
-    """The table, opened in a storage."""
+    """The table, opened in a storage, with its new columns."""
     number = next(table_numbers)
+    new_columns: dict[str, Any] = {"derive": derive or {}, "lookups": tuple(lookups)}
     if storage == "postgres":
         assert url is not None
         write_postgres(rows, url, f"people {number}", columns)
-        source = Source(url, table=f"people {number}")
+        source = Source(url, table=f"people {number}", **new_columns)
     else:
         file_format = {"spark": "parquet", "spark-csv": "csv"}.get(storage, storage)
         writers: Mapping[str, Callable[..., None]] = {
@@ -122,6 +130,7 @@ def open_stored_table(
             table="people" if file_format == "duckdb" else None,
             engine="spark" if storage.startswith("spark") else None,
             columns={name: column.csv for name, column in columns.items()} if file_format == "csv" else {},
+            **new_columns,
         )
     with open_table(source, folder) as table:
         yield table

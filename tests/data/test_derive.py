@@ -82,6 +82,29 @@ def test_each_row_stays_one_row(folder: Path) -> None:
         assert table.count(Selection()) == 4
 
 
+def test_columns_that_engines_would_write_out_too_often_are_refused(folder: Path) -> None:
+    """Each uses the one before it twice: the last of twenty stands for a million of the first."""
+    doubling = {f"a{k + 1}": f"case when a{k} > 3 then a{k} else 2 end" for k in range(19)}
+    with (
+        pytest.raises(InputError, match=r"derive.a\d+, at character 1: this expression is too large once"),
+        open_table(source({"a0": "distance // 2"} | doubling), folder),
+    ):
+        pass
+
+
+def test_a_predicate_counts_derived_columns_as_what_they_stand_for(folder: Path) -> None:
+    doubling = {f"a{k + 1}": f"case when a{k} > 3 then a{k} else 2 end" for k in range(6)}
+    with open_table(source({"a0": "distance // 2"} | doubling), folder) as table:
+        assert table.count(Selection("a6 > 3 or a6 = 2")) == 4
+        with pytest.raises(InputError, match=r"where, at character .*too large once it is written out"):
+            table.count(Selection(" or ".join(f"a6 = {k}" for k in range(100))))
+
+
+def test_columns_that_do_not_use_each_other_are_added_at_one_go(folder: Path) -> None:
+    with open_table(source({f"a{k}": f"distance // {k + 1}" for k in range(100)}), folder) as table:
+        assert str(table._connection.sql(table._rows)).count("SELECT") == 1
+
+
 def test_missing_markers_are_null_and_not_unreadable(folder: Path) -> None:
     with open_table(source({}), folder) as table:
         assert table.unreadable({"dep_delay"}) == {"dep_delay": 1}

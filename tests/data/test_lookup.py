@@ -74,6 +74,13 @@ def test_a_second_lookup_may_use_what_the_first_took(folder: Path) -> None:
     assert count(folder, "zone = 'Central'", lookup({"dest": "faa"}, "tz"), zones) == 1
 
 
+def test_one_file_may_be_looked_up_by_two_columns(folder: Path) -> None:
+    by_dest, by_airport = lookup({"dest": "faa"}, "tz"), lookup({"airport": "faa"}, names={"tz": "airport_tz"})
+    derive = {"airport": "upper(dest)"}
+    assert count(folder, "airport_tz = -6", by_dest, by_airport, derive=derive) == 2
+    assert count(folder, "tz = -6 and airport_tz = tz", by_dest, by_airport, derive=derive) == 1
+
+
 def test_a_public_table_without_rows_matches_nothing(folder: Path) -> None:
     (folder / "airports.csv").write_text("faa,tz\n")
     empty = Lookup("airports.csv", {"dest": "faa"}, {"tz": "tz"}, {"faa": "text", "tz": "integer"})

@@ -113,13 +113,27 @@ def test_a_derived_column_that_names_persons_is_refused_before_the_charge(folder
         execute.release(parse_plan(text, folder))
 
 
-def test_a_lookup_is_in_the_plan_the_digest_and_the_release(folder: Path) -> None:
+def lookup_plan(folder: Path) -> tuple[Plan, Path]:
+    """A plan with a lookup, and its public table."""
     regions = folder / "regions.csv"
     regions.write_text("code,country\nn,1\nS,2\n")
     lookup = '[[lookup]]\nlocation = "regions.csv"\non = { region = "code" }\ntake = { country = "land" }\n[[query]]'
-    plan = parse_plan(
-        PLAN.replace("[[query]]", lookup).replace("{ decade = [0, 10, 20] }", "{ land = [1, 2] }"), folder
-    )
+    text = PLAN.replace("[[query]]", lookup).replace("{ decade = [0, 10, 20] }", "{ land = [1, 2] }")
+    return parse_plan(text, folder), regions
+
+
+def test_a_public_table_that_changes_while_a_plan_runs_is_refused_before_the_charge(folder: Path) -> None:
+    plan, regions = lookup_plan(folder)
+    with execute.prepare_release(plan) as prepared:
+        regions.write_text("code,country\nn,2\nS,1\n")
+        with pytest.raises(InputError, match=r"lookup regions.csv: location must not change while a plan runs"):
+            prepared.spend()
+    with ledger.open_ledger("ledger.sqlite", folder) as budget_ledger:
+        assert budget_ledger.state("b").spent == 0
+
+
+def test_a_lookup_is_in_the_plan_the_digest_and_the_release(folder: Path) -> None:
+    plan, regions = lookup_plan(folder)
     assert parse_plan(write_plan(plan), folder) == plan
     digest, release = plan_digest(plan), execute.release(plan)
     assert release_content(release)["source"]["lookups"] == [

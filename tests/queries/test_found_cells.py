@@ -129,7 +129,8 @@ def test_no_cell_without_rows_is_told(counts: list[int]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "delta", "message"), [("1", "0", "by needs delta"), ("900", "1e-6", "at most 600")]
+    ("epsilon", "delta", "message"),
+    [("1", "0", "by needs delta"), ("900", "1e-6", "at most 600"), ("1", "1e-400", "delta must be at least 1e-50")],
 )
 def test_a_selection_that_cannot_be_is_refused(epsilon: str, delta: str, message: str) -> None:
     with pytest.raises(InputError, match=message):

@@ -177,7 +177,7 @@ def _integer_position(value: Any, grid: Grid, engine: Engine) -> Any:
     low, high = _outward_bounds(value.type(), grid, engine)
     p, q, a = grid.step.numerator, grid.step.denominator, int(grid.low / grid.step)
     clamped = ibis.least(ibis.greatest(value, int(low)), int(high)).cast("int64")
-    return engine.floor_quotient(clamped * _int64_literal(q) + _int64_literal(p // 2 - a * p), p)
+    return engine.truncated_quotient(clamped * _int64_literal(q) + _int64_literal(p // 2 - a * p), p)
 
 
 def _decimal_position(value: Any, grid: Grid, engine: Engine) -> Any:
@@ -192,7 +192,7 @@ def _decimal_position(value: Any, grid: Grid, engine: Engine) -> Any:
         clamped = clamped.cast(f"decimal({digits}, {scale})")
     factor = _exact_literal(Fraction(2 * q), None if scale is None else 0)
     product_floor = expressions.floor(expressions.decimal_product(clamped, factor))
-    return engine.floor_quotient(product_floor + _int64_literal(p - 2 * a * p), 2 * p)
+    return engine.truncated_quotient(product_floor + _int64_literal(p - 2 * a * p), 2 * p)
 
 
 def _is_whole(dtype: Any) -> bool:

@@ -89,10 +89,14 @@ class Lookup:
 
 @dataclass(frozen=True, slots=True)
 class PublicRows:
-    """The rows of a public table that have a key: the values of its key, then those that are taken, and their types."""
+    """The rows of a public table that have a key: the values of its key, then those that are taken, and their types.
+
+    `fingerprint` is that of the file that they were read from.
+    """
 
     rows: Sequence[Row]
     types: Sequence[Any]
+    fingerprint: str
 
     def without_rows(self) -> PublicRows:
         """The types alone: a table that is joined with them gets columns of the same kinds."""
@@ -107,8 +111,8 @@ def check_public(lookup: Lookup, folder: Path, private: Path) -> None:
 
 
 def read_lookup(lookup: Lookup, folder: Path) -> PublicRows:
-    """The public table, read by DuckDB; refused where its key is not unique, or it is too large."""
-    path = _file_path(lookup, folder)
+    """The public table, read by DuckDB; refused where its key is not unique, it is too large, or it changes."""
+    path, fingerprint = _file_path(lookup, folder), lookup.fingerprint(folder)
     kind = CSV if path.suffix.lower() == ".csv" else PARQUET
     location = Location(kind, lookup.location, path, None, lookup.columns, lookup.missing)
     with name_lookup_in_errors(lookup), DUCKDB.open(location) as opened:
@@ -121,7 +125,14 @@ def read_lookup(lookup: Lookup, folder: Path) -> PublicRows:
         types = [_column_type(name, column.type()) for name, column in zip(names, columns, strict=True)]
         values = opened.rows.select(**{f"c{index}": column for index, column in enumerate(columns)})
         rows = opened.connection.rows(values.limit(MAX_LOOKUP_ROWS + 1))
-        return PublicRows(_check_rows(rows, len(lookup.on)), types)
+        check_unchanged(lookup, folder, fingerprint)
+        return PublicRows(_check_rows(rows, len(lookup.on)), types, fingerprint)
+
+
+def check_unchanged(lookup: Lookup, folder: Path, fingerprint: str) -> None:
+    """Refuse a public table that is not what was read: plan and release would name another."""
+    if lookup.fingerprint(folder) != fingerprint:
+        raise InputError("location must not change while a plan runs", "location", "run it again", context=lookup.label)
 
 
 def join_lookup(table: Any, lookup: Lookup, public_rows: PublicRows, engine: Engine) -> Any:
@@ -129,16 +140,17 @@ def join_lookup(table: Any, lookup: Lookup, public_rows: PublicRows, engine: Eng
     with name_lookup_in_errors(lookup):
         for name in lookup.take.values():
             check_new_name(name, table.columns, "take")
-        public_table = _public_table(public_rows)
+        names = _free_names(len(public_rows.types), table.columns)
+        public_table = _public_table(public_rows, names)
         conditions = []
-        for index, column in enumerate(lookup.on):
-            _check_key(table, column, public_rows.types[index])
-            ours, theirs = engine.readable_column(table, column), public_table[f"utmost lookup {index}"]
+        for column, name, dtype in zip(lookup.on, names, public_rows.types, strict=False):
+            _check_key(table, column, dtype)
+            ours, theirs = engine.readable_column(table, column), public_table[name]
             conditions.append(compare("=", column_value(ours), column_value(theirs), 0))
         joined = table.left_join(public_table, conditions)
-        taken = enumerate(lookup.take.values(), len(lookup.on))
-        new_columns = {name: joined[f"utmost lookup {index}"] for index, name in taken}
-        return joined.select(**{name: joined[name] for name in table.columns}, **new_columns)
+        taken = zip(lookup.take.values(), names[len(lookup.on) :], strict=True)
+        new_columns = [joined[name].name(new_name) for new_name, name in taken]
+        return joined.select(*(joined[column] for column in table.columns), *new_columns)
 
 
 def _file_path(lookup: Lookup, folder: Path) -> Path:
@@ -186,7 +198,18 @@ def _check_key(table: Any, column: str, their_type: Any) -> None:
         raise InputError(f"{problem} and a column of kind {their_kind}", "on", "declare its kind in columns")
 
 
-def _public_table(public_rows: PublicRows) -> Any:
+def _free_names(number: int, columns: Sequence[str]) -> list[str]:
+    """Names for the columns of a public table while it is joined: no column of ours is called so, in small letters.
+
+    No two lookups have the same ones, since each adds columns: to ibis, equal tables would be one.
+    """
+    prefix, taken = "utmost lookup", {column.lower() for column in columns}
+    while any(column.startswith(prefix) for column in taken):
+        prefix += "_"
+    return [f"{prefix} {len(columns)}.{index}" for index in range(number)]
+
+
+def _public_table(public_rows: PublicRows, names: Sequence[str]) -> Any:
     """The rows as a table inside any engine: one text, whose pieces are made values there."""
     import ibis
 
@@ -197,11 +220,11 @@ def _public_table(public_rows: PublicRows) -> Any:
     row_end, cell_end, null = next(free), next(free), next(free)
     content = row_end.join(cell_end.join(null if text is None else text for text in row) for row in texts)
     records = text_literal(content).split(row_end).unnest().name("record").as_table()
-    columns = {}
-    for index, dtype in enumerate(public_rows.types):
+    columns = []
+    for index, (name, dtype) in enumerate(zip(names, public_rows.types, strict=True)):
         cell = records["record"].split(cell_end)[index].nullif(ibis.literal(null))
-        columns[f"utmost lookup {index}"] = cell if dtype.is_string() else cell.cast(dtype)
-    return records.select(**columns)
+        columns.append((cell if dtype.is_string() else cell.cast(dtype)).name(name))
+    return records.select(*columns)
 
 
 def _cell_text(value: Any) -> str | None:

@@ -127,6 +127,7 @@ def open_table(source: Source, folder: Path, used: Set[str] | None = None) -> It
             opened.rows, derivations, list(zip(source.lookups, public_tables, strict=True)), engine
         )
         table = Table(opened.connection, rows, None, opened.guessed_columns, opened.texts, opened.database)
+        table.lookup_fingerprints = tuple(public_table.fingerprint for public_table in public_tables)
         yield table.with_bases(bases)
 
 

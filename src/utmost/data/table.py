@@ -76,6 +76,7 @@ class Table:
         self._connection, self._rows, self._entropy, self._guessed_columns = connection, rows, entropy, guessed_columns
         self._kinds = {name: column_kind(dtype) for name, dtype in rows.schema().items()}
         self._bases: Mapping[str, frozenset[str]] = {}
+        self.lookup_fingerprints: tuple[str, ...] = ()  # of the public tables that columns were taken from
 
     def with_bases(self, bases: Mapping[str, frozenset[str]]) -> Self:
         """The same table, some of whose columns depend on others of its source (`data.derive`)."""

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from utmost import __version__, ledger
 from utmost.data import sources
 from utmost.data.engines import SourceIdentity
+from utmost.data.lookup import check_unchanged as check_lookup_unchanged
 from utmost.data.source_identity import check_unchanged, identify_source
 from utmost.errors import BudgetError, InputError, LedgerError, OutputError, UndecidedError
 from utmost.exact.input_text import file_error_reason
@@ -224,8 +225,10 @@ class PreparedRelease:
         _check_kept([failure for failure in failures if failure], document)
 
     def _check_source(self) -> None:
-        """Refuse a source of a part that was written to since before its first row was read."""
+        """Refuse a source of a part that was written to since before its first row was read, and changed lookups."""
         plan = self.preview.plan
+        for lookup, fingerprint in zip(plan.source.lookups, self.table.lookup_fingerprints, strict=True):
+            check_lookup_unchanged(lookup, plan.folder, fingerprint)
         if plan.part is not None:
             check_unchanged(self.identity, plan.source, plan.folder)
 
@@ -253,8 +256,8 @@ class PreparedRelease:
 def _data_origin(plan: Plan, table: Table) -> DataOrigin:
     source = plan.source
     lookups = tuple(
-        LookupOrigin(lookup.name, dict(lookup.on), dict(lookup.take), lookup.fingerprint(plan.folder))
-        for lookup in source.lookups
+        LookupOrigin(lookup.name, dict(lookup.on), dict(lookup.take), fingerprint)
+        for lookup, fingerprint in zip(source.lookups, table.lookup_fingerprints, strict=True)
     )
     return DataOrigin(table.engine, source.name, plan.fingerprint, dict(source.derive), lookups)
 

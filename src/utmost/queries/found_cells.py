@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 MAX_FOUND_CELLS = 10_000  # that are written; the largest noisy counts are kept
 MAX_BY_COLUMNS = 8
 KEY_ROOM = 8 * MAX_TEXT_CHARS  # bytes of a key in a file: escaped, with its line
+MIN_DELTA = Fraction(1, 10**50)  # far below what the 40 digits of a ledger hold
 DELTA_DIGITS = 15  # of δ′, rounded down
 TOLD_DELTA_DIGITS = 30  # of δ as it is told, rounded up
 BITS = 512  # of balls around factors of δ
@@ -106,6 +107,8 @@ def select_cells(epsilon: Fraction, delta: Fraction, setting: PrivacySetting) ->
         raise InputError(
             "by needs delta: which cells there are is told with a probability of delta", "delta", "say 1e-6"
         )
+    if delta < MIN_DELTA:
+        raise InputError(f"delta must be at least {float(MIN_DELTA)}, got less", "delta", "say 1e-6")
     moves = unit_moves(setting)
     if epsilon / moves.sides > MAX_STEP_EXPONENT:
         raise InputError(f"epsilon must be at most {MAX_STEP_EXPONENT} with by, got more", "epsilon")

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from postgres import postgres_module_url
-from spark import spark
+from utmost.data.engines.spark import new_session
 
-__all__ = ["postgres_module_url", "spark"]
+__all__ = ["postgres_module_url"]
 
 
 @pytest.fixture(scope="module")
@@ -27,6 +27,15 @@ def postgres(postgres_module_url: str) -> Iterator[Any]:
     backend = ibis.connect(postgres_module_url)
     yield backend
     backend.disconnect()
+
+
+@pytest.fixture(scope="module")
+def spark(spark: Any) -> Iterator[Any]:
+    """Spark in a session as the engine opens it. Afterwards the session that all tests share is active again."""
+    import ibis
+
+    yield ibis.pyspark.connect(new_session(spark._session))
+    spark._session.createDataFrame([(0,)], "x int")
 
 
 @pytest.fixture(scope="module", params=["duckdb", "postgres", "spark"])

@@ -79,6 +79,8 @@ big * "other big" > 0
 big * big > 1e37
 big + 1 > big
 (big * 0 + small) is null
+middle * (big * 0) = 0
+middle * (2 * middle) * 0 + big * 0 != 0
 small * small + middle * small - 3 > small
 0.1 * big > 1
 big = "other big"

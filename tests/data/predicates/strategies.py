@@ -10,6 +10,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from data.predicates.reference import engine_text
@@ -243,6 +244,25 @@ def trees(sorts: Mapping[str, Sort]) -> st.SearchStrategy[t.Node]:
         return st.one_of(operands.map(t.And), operands.map(t.Or), operand.map(t.Not), operand.map(t.IsNull), equalities)
 
     return st.recursive(atoms(sorts), grow, max_leaves=4)
+
+
+def derivations(sorts: Mapping[str, Sort]) -> st.SearchStrategy[t.Node]:
+    """Expressions of derived columns, of every kind but times, which engines return in types of their own."""
+    families = st.sampled_from(["exact", "exact", "float", "text", "date"])
+    return families.flatmap(lambda family: values(sorts, family, 3)) | atoms(sorts)
+
+
+def draw_many(strategy: st.SearchStrategy[Any], count: int) -> list[Any]:
+    """So many examples, for a test that gives them to an engine at one go. None is made smaller when it fails."""
+    drawn: list[Any] = []
+
+    @settings(max_examples=count, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+    @given(strategy)
+    def keep(example: Any) -> None:
+        drawn.append(example)
+
+    keep()
+    return drawn
 
 
 def write_predicate(node: t.Node, min_level: int = 0) -> str:

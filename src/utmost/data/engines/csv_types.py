@@ -158,15 +158,15 @@ def mask_missing(raw: Any, layout: CsvLayout) -> Any:
     """The texts of the file, with NULL for those that mean that a value is missing; blanks at the ends do not count."""
     import ibis
 
-    masked = {
-        name: ibis.cases(
+    masked = [
+        ibis.cases(
             (raw[name].strip().isin([text_literal(marker.strip()) for marker in markers]), ibis.null("string")),
             else_=raw[name],
-        )
+        ).name(name)
         for name, markers in layout.missing.items()
         if markers and name in layout.read
-    }
-    return raw.mutate(**masked) if masked else raw
+    ]
+    return raw.mutate(*masked) if masked else raw
 
 
 def typed_columns(raw: Any, layout: CsvLayout, connection: Connection) -> Any:
@@ -175,7 +175,7 @@ def typed_columns(raw: Any, layout: CsvLayout, connection: Connection) -> Any:
         **_detect_kinds([name for name in layout.read if name not in layout.declared], raw, connection),
         **layout.declared,
     }
-    return raw.select(**{name: parse_value(raw[name], kinds[name]) for name in layout.read})
+    return raw.select(*(parse_value(raw[name], kinds[name]).name(name) for name in layout.read))
 
 
 def parse_value(text: Any, kind: ColumnKind) -> Any:

@@ -128,8 +128,8 @@ class Engine(ABC):
         """Digits behind the point in computations with decimals; None where there are as many as it takes."""
         return int(dtype.scale)
 
-    def floor_quotient(self, number: Any, divisor: int) -> Any:
-        """⌊number/divisor⌋ of an int64 ≥ 0, exactly; of a negative one, some integer ≤ 0. The divisor is ≥ 1."""
+    def truncated_quotient(self, number: Any, divisor: int) -> Any:
+        """number/divisor of an int64, exactly, rounded towards 0. The divisor is ≥ 1."""
         if divisor == 1:
             return number
         name, result_type = self.quotient_function

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from decimal import Decimal
 from functools import cache
 from inspect import Parameter, Signature
 from typing import Any
@@ -63,12 +64,12 @@ def decimal_literal(value: int, scale: int, dtype: Any) -> Any:
 
 
 def digits(value: int, scale: int) -> str:
-    """value·10^−scale written out.
+    """value·10^−scale written out, however long it is: Python itself writes no integer of more than 4300 digits.
 
     >>> digits(-125, 2), digits(5, 3), digits(7, 0)
     ('-1.25', '0.005', '7')
     """
-    all_digits = str(abs(value)).rjust(scale + 1, "0")
+    all_digits = format(Decimal(abs(value)), "f").rjust(scale + 1, "0")
     point = len(all_digits) - scale
     return ("-" if value < 0 else "") + all_digits[:point] + ("." + all_digits[point:] if scale else "")
 

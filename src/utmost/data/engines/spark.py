@@ -51,7 +51,8 @@ SESSION_SETTINGS = {
     "spark.sql.variable.substitute": "false",  # ${…} inside a text is that text
     "spark.sql.parser.escapedStringLiterals": "false",  # ibis doubles backslashes
     "spark.sql.mapKeyDedupPolicy": "LAST_WIN",  # as ibis sets it
-}
+    "spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.ReorderAssociativeOperator",
+}  # that rule makes x * (y * 0) of integers (x * y) * 0, which fails on a row whose x * y leaves 64 bits
 LOGGER_NAMES = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 SILENT_LEVEL = logging.CRITICAL + 1
 CSV_OPTIONS = {
@@ -192,14 +193,19 @@ def _open_sessions() -> Iterator[tuple[Any, Any]]:
     running_session = active_session or _start_session(SparkSession.builder.appName("utmost"))
     try:
         running_session.sparkContext.setLogLevel("OFF")
-        session = running_session.newSession()
-        for name, value in SESSION_SETTINGS.items():
-            session.conf.set(name, value)
         with _silence_loggers():
-            yield running_session, session
+            yield running_session, new_session(running_session)
     finally:
         if active_session is None:
             running_session.stop()
+
+
+def new_session(running_session: Any) -> Any:
+    """A session of the same application, with the settings that queries rely on."""
+    session = running_session.newSession()
+    for name, value in SESSION_SETTINGS.items():
+        session.conf.set(name, value)
+    return session
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from utmost.data.predicates.common_types import common_type, plain_expression
 from utmost.data.predicates.comparisons import compare, is_in
 from utmost.data.predicates.functions import FUNCTIONS
 from utmost.data.predicates.parser import Predicate
-from utmost.data.predicates.result_columns import check_size, result_column
+from utmost.data.predicates.result_columns import check_size, is_made_by_plan, result_column
 from utmost.data.predicates.syntax import (
     And,
     Arithmetic,
@@ -72,7 +72,7 @@ def compile_predicate(
     _check_kinds(predicate, table, kinds)
     truth = _compile_truth(predicate.tree, ColumnReader(table, engine))
     result: BooleanValue = ibis.coalesce(truth, ibis.literal(False))
-    if _has_functions(predicate):
+    if _has_functions(predicate) or any(is_made_by_plan(table, name) for name in predicate.columns):
         check_size(result, predicate.tree.position)
     return result
 

@@ -1,8 +1,9 @@
 """What each function of predicates gives, as an expression that fails on no row and is the same on every engine.
 
-**Whole division.** In 64 bits, q(m) = ⌊m/d⌋ for m ≥ 0 is the engine's own division, and ⌊n/d⌋ = −1 − q(−1 − n) for
-n < 0: neither −1 − n nor the result leaves 64 bits. A number that does not fit 64 bits at the scale of the division is
-NULL. Of floats, x/w is one IEEE 754 division, NULL where it is beyond ±2^53, and its floor is exact.
+**Whole division.** In 64 bits, the engine's own division rounds towards 0, and its remainder has the sign of the
+dividend: so ⌊n/d⌋ is the quotient, less 1 where the remainder is below 0, and nothing leaves 64 bits. A number that
+does not fit 64 bits at the scale of the division is NULL. Of floats, x/w is one IEEE 754 division, NULL where it is
+beyond ±2^53, and its floor is exact.
 
 **Dates** outside the years 1 to 9999, infinite ones included, have no parts: NULL. Engines fail on them, or disagree.
 
@@ -167,14 +168,14 @@ def _align_to_divisor(value: Value, divisor: Value, position: int) -> tuple[Inte
 
 
 def _floor_quotient(number: Any, divisor: int, engine: Engine) -> Any:
-    """⌊number/divisor⌋ of an int64, whatever its sign."""
+    """⌊number/divisor⌋ of an int64: the quotient towards 0, less 1 where there is a remainder below 0."""
     import ibis
 
-    minus_one = ibis.literal(-1, "int64")
-    is_negative = number < ibis.literal(0, "int64")
-    size = ibis.cases((is_negative, minus_one - number), else_=number)
-    quotient = engine.floor_quotient(size, divisor)
-    return ibis.cases((is_negative, minus_one - quotient), else_=quotient)
+    if divisor == 1:
+        return number
+    zero, minus_one = ibis.literal(0, "int64"), ibis.literal(-1, "int64")
+    has_negative_rest = number % ibis.literal(divisor, "int64") < zero
+    return engine.truncated_quotient(number, divisor) + ibis.cases((has_negative_rest, minus_one), else_=zero)
 
 
 def _float_quotient(value: FloatValue, divisor: Value, position: int) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date, datetime
 from fractions import Fraction
 from typing import Any
@@ -32,11 +33,44 @@ class _Size(int):
 
 
 def check_size(column: Any, position: int) -> None:
-    """Refuse an expression that is too large once everything that it repeats is written out."""
-    size = column.op().map(lambda _, __, **arguments: _Size(1 + _sum_sizes(arguments.values())))[column.op()]
+    """Refuse an expression that is too large once everything that it repeats is written out.
+
+    A column that the plan makes counts as its expression, however many others lie between it and the table: engines put
+    it in its place, so that twenty columns, each of which uses the one before it twice, would be a million.
+    """
+    size = column.op().map(_node_size)[column.op()]
     if size > MAX_COMPILED_NODES:
-        advice = "make a derived column of a part of it"
+        advice = "store a part of it in the table"
         raise syntax_error(position, "this expression is too large once it is written out for an engine", advice)
+
+
+def is_made_by_plan(table: Any, name: str) -> bool:
+    """Whether a column of a table is an expression over others."""
+    return _made_expression(table[name].op()) is not None
+
+
+def _node_size(node: Any, sizes: Mapping[Any, _Size], **arguments: Any) -> _Size:
+    """The size of a node, given those of the nodes below it. A relation is no part of an expression."""
+    from ibis.expr.operations import Field, Relation
+
+    if isinstance(node, Relation):
+        return _Size(0)
+    if isinstance(node, Field):
+        return sizes.get(_made_expression(node), _Size(1))
+    return _Size(1 + _sum_sizes(arguments.values()))
+
+
+def _made_expression(field: Any) -> Any:
+    """The expression that a field stands for; None of a column that the source has by the same name, in any form."""
+    from ibis.expr.operations import Field, Project
+
+    while field.name in field.rel.values:
+        value, relation = field.rel.values[field.name], field.rel
+        if not isinstance(value, Field):
+            is_new = isinstance(relation, Project) and field.name not in relation.parent.schema
+            return value if is_new else None
+        field = value
+    return None
 
 
 def _sum_sizes(arguments: Any) -> int:
