@@ -22,6 +22,7 @@ import measuring
 import optimal
 import pages
 import profiles
+import releases
 import tables
 
 import continuous
@@ -31,6 +32,7 @@ import studio
 PARTS: dict[str, list[measuring.Section]] = {
     "counts": [counts.SECTION, noise.SECTION],
     "tables": [tables.SECTION, local.SECTION],
+    "releases": [releases.SECTION],
     "types": [optimal.SECTION, capacity.SECTION, kernels.SECTION],
     "intervals": [continuous.SECTION],
     "axioms": [profiles.SECTION],
