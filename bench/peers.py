@@ -40,13 +40,13 @@ def opendp() -> tuple[Any, Any]:
     return dp, pl
 
 
-def opendp_context(dp: Any, frame: Any, person: str, loss: dict[str, float], times: int, margins: list[Any]) -> Any:
-    """A context in which so many questions cost `loss` each."""
+def opendp_context(dp: Any, frame: Any, person: str, loss: dict[str, float], margins: list[Any]) -> Any:
+    """A context in which one question costs `loss`."""
     return dp.Context.compositor(
         data=frame,
         privacy_unit=dp.unit_of(contributions=1, identifier=person),
-        privacy_loss=dp.loss_of(**{name: amount * times for name, amount in loss.items()}),
-        split_evenly_over=times,
+        privacy_loss=dp.loss_of(**loss),
+        split_evenly_over=1,
         margins=margins,
     )
 

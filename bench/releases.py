@@ -132,13 +132,13 @@ def opendp_seconds(path: Path, question: str) -> float:
 
     def means() -> Any:
         frame = pl.scan_parquet(path).select("person", "group", "amount")
-        context = peers.opendp_context(dp, frame, "person", {"epsilon": float(EPSILON)}, 1, margins)
+        context = peers.opendp_context(dp, frame, "person", {"epsilon": float(EPSILON)}, margins)
         mean = pl.col("amount").fill_null(0).dp.mean((0, HIGH))
         return context.query().truncate_per_group(BOUND).group_by("group").agg(mean).with_keys(keys).release().collect()
 
     def found() -> Any:
         loss = {"epsilon": float(EPSILON), "delta": float(DELTA)}
-        context = peers.opendp_context(dp, pl.scan_parquet(path).select("person", "key"), "person", loss, 1, [])
+        context = peers.opendp_context(dp, pl.scan_parquet(path).select("person", "key"), "person", loss, [])
         return context.query().truncate_per_group(BOUND).group_by("key").agg(dp.len()).release().collect()
 
     return measuring.best_time(means if question == MEANS else found, REPEATS)[0]

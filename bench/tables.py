@@ -120,7 +120,7 @@ def opendp_release(path: Path, is_by_groups: bool) -> float:
 
     def release() -> Any:
         frame = pl.scan_parquet(path).select("person", "group")
-        context = peers.opendp_context(dp, frame, "person", {"epsilon": 1.0}, 1, [])
+        context = peers.opendp_context(dp, frame, "person", {"epsilon": 1.0}, [])
         query = context.query()
         if is_by_groups:
             query = query.truncate_per_group(1, by=["group"]).truncate_num_groups(BOUND, by=["group"], keep="first")
