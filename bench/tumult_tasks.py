@@ -18,6 +18,8 @@ from typing import Any
 
 os.environ |= {"SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
 SOURCE, BOUNDED = "source", "bounded"
+COPY, COPIES = "copy", 20  # of the table, for quantiles
+Answers = list[Any]  # one for each repetition: values in order, or a pair of key and number for each cell
 SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -60,16 +62,16 @@ def key_set(options: dict[str, Any]) -> Any:
     return KeySet.from_dict({options["key"]: options["keys"]})
 
 
-def means(session: Any, query: Any, options: dict[str, Any]) -> list[list[Any]]:
+def means(session: Any, query: Any, options: dict[str, Any]) -> Answers:
     """A mean for each listed key."""
     from tmlt.analytics import ApproxDPBudget
 
     average = query.groupby(key_set(options)).average(options["column"], options["low"], options["high"], name="mean")
     rows = session.evaluate(average, ApproxDPBudget(options["epsilon"], 0)).collect()
-    return [[row[options["key"]], row["mean"]] for row in rows]
+    return [[(row[options["key"]], row["mean"]) for row in rows]]
 
 
-def found(session: Any, query: Any, options: dict[str, Any]) -> list[list[Any]]:
+def found(session: Any, query: Any, options: dict[str, Any]) -> Answers:
     """The keys that are found, with half of ε and all of δ; a count of each, with the other half."""
     from tmlt.analytics import ApproxDPBudget, KeySet
 
@@ -77,23 +79,25 @@ def found(session: Any, query: Any, options: dict[str, Any]) -> list[list[Any]]:
     groups = session.evaluate(query.get_groups([options["key"]]), ApproxDPBudget(half, options["delta"]))
     counts = query.groupby(KeySet.from_dataframe(groups)).count(name="count")
     rows = session.evaluate(counts, ApproxDPBudget(half, 0)).collect()
-    return [[row[options["key"]], row["count"]] for row in rows]
+    return [[(row[options["key"]], row["count"]) for row in rows]]
 
 
-def quantiles(session: Any, query: Any, options: dict[str, Any]) -> list[float]:
-    """One quantile after the other, each with its share of ε."""
-    from tmlt.analytics import ApproxDPBudget
+def quantiles(session: Any, query: Any, options: dict[str, Any]) -> Answers:
+    """One quantile after the other, each with its share of ε, in every copy of the table."""
+    from tmlt.analytics import ApproxDPBudget, KeySet
 
     budget = ApproxDPBudget(options["epsilon"] / len(options["probabilities"]), 0)
-    bounds = (options["low"], options["high"])
-    answers = []
+    copies = query.groupby(KeySet.from_dict({COPY: list(range(COPIES))}))
+    columns = []
     for probability in options["probabilities"]:
-        quantile = query.quantile(options["column"], probability, *bounds, name="value")
-        answers.append(session.evaluate(quantile, budget).collect()[0]["value"])
-    return answers
+        quantile = copies.quantile(options["column"], probability, options["low"], options["high"], name="value")
+        columns.append([row["value"] for row in session.evaluate(quantile, budget).collect()])
+    return [list(answer) for answer in zip(*columns, strict=True)]
 
 
-ANSWERS: dict[str, Callable[[Any, Any, dict[str, Any]], Any]] = {"means": means, "found": found, "quantiles": quantiles}
+ANSWERS: dict[str, Callable[[Any, Any, dict[str, Any]], Answers]] = {
+    "means": means, "found": found, "quantiles": quantiles,
+}  # fmt: skip
 
 
 def time_answer(spark: Any, answer: Callable[..., Any], file: str, options: dict[str, Any]) -> dict[str, float]:
@@ -108,14 +112,23 @@ def time_answer(spark: Any, answer: Callable[..., Any], file: str, options: dict
 
 
 def repeat_answer(spark: Any, answer: Callable[..., Any], file: str, options: dict[str, Any]) -> dict[str, Any]:
-    """As many answers about the same bounded rows as the seconds of the options allow; at least one."""
-    session = open_session(spark.read.parquet(file), options["person"])
-    session.create_view(bounded_rows(options), BOUNDED, cache=True)
+    """As many answers about the same bounded rows as the seconds of the options allow; at least one.
+
+    Quantiles are asked of several copies of the table at once. A person then has as many times the rows and the bound,
+    and the session as many times the ε: so the noise of each copy is that of one.
+    """
     from tmlt.analytics import QueryBuilder
 
-    answers, end = [], time.perf_counter() + options["seconds"]
+    frame = spark.read.parquet(file)
+    if answer is quantiles:
+        frame = frame.crossJoin(spark.range(COPIES).withColumnRenamed("id", COPY))
+        options = {**options, "rows": options["rows"] * COPIES, "epsilon": options["epsilon"] * COPIES}
+    session = open_session(frame, options["person"])
+    session.create_view(bounded_rows(options), BOUNDED, cache=True)
+    answers: Answers = []
+    end = time.perf_counter() + options["seconds"]
     while not answers or time.perf_counter() < end:
-        answers.append(answer(session, QueryBuilder(BOUNDED), options))
+        answers += answer(session, QueryBuilder(BOUNDED), options)
     return {"answers": answers}
 
 
