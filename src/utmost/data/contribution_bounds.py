@@ -2,7 +2,8 @@
 
 A person's rows are put in the order of their values, value being all that the query uses of a row, and numbered
 t = 0, 1, … . Row t gets the slot e(t): t itself where t < k, else h(salt, person, t) mod (t + 1). Of the rows in each
-of the slots 0 … k − 1 the last one is kept (a reservoir of k slots: Vitter 1985, Algorithm R).
+of the slots 0 … k − 1 the last one is kept (a reservoir of k slots: Vitter 1985, Algorithm R). Where groups are
+bounded, equal rows have the same number, so that each different value of a person counts as one row.
 
 **Lemma.** Fix the salt. Which values are kept of a person depends on that person's rows alone, and there are
 min(k, rows of the person) of them.
@@ -54,9 +55,8 @@ def keep_rows(rows: Any, values: Sequence[str], unit: PrivacyUnit, salt: str, en
     """
     import ibis
 
-    choices = rows.select("p", *values)
-    choices = choices if unit.groups is None else choices.distinct()
-    numbered = choices.mutate(place=ibis.row_number().over(group_by="p", order_by=list(values)))
+    number = ibis.row_number() if unit.groups is None else ibis.dense_rank()
+    numbered = rows.mutate(place=number.over(group_by="p", order_by=list(values)))
     place, bound = numbered["place"], unit.bound
     drawn_slot = engine.hash_remainder([ibis.literal(salt), numbered["p"], place], place + 1)
     slots = numbered.mutate(slot=(place < bound).ifelse(place, drawn_slot))

@@ -117,7 +117,7 @@ class Engine(ABC):
         """The same text without its collation, under which different texts may be equal: through its bytes and back."""
 
     def last_value(self, value: Any, place: Any) -> Any:
-        """The value of the row of a group with the largest place; no two rows of a group have the same place."""
+        """The value of the rows of a group with the largest place; rows of a group with one place have one value."""
         return value.argmax(place)
 
     def list_tables(self, location: Location) -> list[str]:
