@@ -13,7 +13,7 @@ PEERS := .venv/.oracles .venv/.engines .venv/.studio
 TESTS := -n $(WORKERS) --dist loadfile
 
 .PHONY: help demo test test-slow test-all check static lint types layers doctests docs api coverage studio site bench bench-check \
-	kills oracles engines browser clean
+	kills oracles engines tumult browser clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-11s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -66,7 +66,7 @@ site: .venv/.docs ## the documentation as a web site, in site/
 	$(BIN)/python docs/site/build.py site
 	@echo "open site/index.html"
 
-bench: $(PEERS) ## ratios against peers in one run of at most 30 minutes, written to bench/figures.json and the pages; PARTS="counts types" prints some
+bench: $(PEERS) .venv/.tumult ## ratios against peers in one run of at most 30 minutes, written to bench/figures.json and the pages; PARTS="counts types" prints some
 	$(BIN)/python bench/run.py $(PARTS)
 
 bench-check: $(PEERS) ## the quick ratios against their ceilings, 3 minutes
@@ -78,6 +78,8 @@ kills: .venv/.test ## kill 1000 releases at random points, and look for one with
 oracles: .venv/.oracles ## install the test oracles
 
 engines: .venv/.engines ## install the clients of PostgreSQL and Spark, dp-accounting and POT
+
+tumult: .venv/.tumult ## install Tumult Analytics, a peer of the benchmark, in .venv/tumult; it runs with Java
 
 browser: .venv/.browser ## install the studio and what its tests need; Chromium itself is Debian's package chromium
 
@@ -100,6 +102,14 @@ clean: ## remove .venv and all that was built
 	@$(BIN)/python -m pip install -q --disable-pip-version-check -e '.$(EXTRA)' || \
 		{ echo "make: could not install utmost$(EXTRA): pip's reason is above; put it right and run make again" >&2; exit 1; }
 	@touch $@
+
+# Tumult needs older versions of numpy and pandas than utmost, so it has an environment of its own. Without it the
+# benchmark says that it is missing.
+.venv/.tumult: | $(BIN)/python
+	@echo "installing tmlt.analytics into .venv/tumult"
+	@{ $(BIN)/python -m venv .venv/tumult && \
+		.venv/tumult/bin/python -m pip install -q --disable-pip-version-check 'tmlt.analytics>=0.21' && touch $@; } || \
+		echo "make: could not install tmlt.analytics: pip's reason is above; its figures will be missing" >&2
 
 $(BIN)/python:
 	@[ -n "$(PYTHON)" ] || { echo "make: no Python >= 3.11 found: install one, or say make PYTHON=/path/to/python3" >&2; exit 1; }

@@ -135,7 +135,7 @@ class Section:
             measurement = self.tasks[name](folder)
         except ImportError as problem:
             return {"missing": f"not installed: {problem.name}"}
-        return {**measurement, "megabytes": peak_megabytes()}
+        return {"megabytes": peak_megabytes(), **measurement}
 
     def measure_all(self, names: list[str] | None = None) -> Measurements:
         """The named tasks, by default all."""
@@ -165,7 +165,7 @@ def ratio_text(ours: Measurement, peer: Measurement, digits: int = 2) -> str:
 
 def memory_text(measurement: Measurement) -> str:
     """Peak memory; empty where it is missing."""
-    return f"{measurement['megabytes']:.0f} MB" if "megabytes" in measurement else ""
+    return "" if "missing" in measurement else f"{measurement['megabytes']:.0f} MB"
 
 
 def print_section(section: Section) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 import capacity
 import counts
+import errors
 import figures
 import kernels
 import local
@@ -22,6 +23,7 @@ import measuring
 import optimal
 import pages
 import profiles
+import releases
 import tables
 
 import continuous
@@ -31,6 +33,7 @@ import studio
 PARTS: dict[str, list[measuring.Section]] = {
     "counts": [counts.SECTION, noise.SECTION],
     "tables": [tables.SECTION, local.SECTION],
+    "language": [releases.SECTION, errors.SECTION],
     "types": [optimal.SECTION, capacity.SECTION, kernels.SECTION],
     "intervals": [continuous.SECTION],
     "axioms": [profiles.SECTION],

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations
-from math import comb
+from math import comb, prod
 from pathlib import Path
 from typing import Any
 
+import ibis
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -18,7 +19,8 @@ from scipy.stats import chi2
 
 from data.storages import Column, open_stored_table
 from spark import quiet
-from utmost.data.contribution_bounds import MAX_COPIES, salt
+from utmost.data.contribution_bounds import keep_rows, salt
+from utmost.data.engines.duckdb import DuckDbEngine
 from utmost.data.grid import Grid, GridColumn
 from utmost.data.selection import MAX_CONTRIBUTION, Partition, PrivacyUnit, Selection
 from utmost.data.table import Table
@@ -163,7 +165,6 @@ def test_a_person_with_many_equal_rows_keeps_as_many_as_allowed(storage: str, ur
             unit = PrivacyUnit("person", rows=k)
             assert table.cell_counts(Selection(unit=unit), {"value": (5,)}) == [min(k, 700) + min(k, 3)]
             assert table.count(Selection(unit=unit)) == min(k, 700) + min(k, 3)
-    assert MAX_COPIES >= MAX_CONTRIBUTION
 
 
 def test_only_rows_that_the_query_uses_compete_for_a_place(storage: str, url: str | None, tmp_path: Path) -> None:
@@ -195,6 +196,59 @@ def pearson_statistic(frequencies: Counter[tuple[int, ...]], law: dict[tuple[int
     total = frequencies.total()
     assert set(frequencies) <= set(law)
     return sum((frequencies[counts] - float(p) * total) ** 2 / (float(p) * total) for counts, p in law.items())
+
+
+class SlotEngine(DuckDbEngine):
+    """DuckDB with another function in the place of the hash's remainder: of the person, the place and the divisor."""
+
+    def __init__(self, remainder: Callable[[Any, Any, Any], Any]) -> None:
+        self.remainder = remainder
+
+    def hash_remainder(self, values: Sequence[Any], divisor: Any) -> Any:
+        _, person, place = values
+        return self.remainder(person, place, divisor)
+
+
+def kept_values(table: Table, unit: PrivacyUnit, engine: DuckDbEngine) -> list[tuple[Any, ...]]:
+    """The value and the person of each row that is kept."""
+    rows = table._rows.select(p=table._rows["person"], v0=table._rows["value"], v1=table._rows["person"])
+    return table._connection.rows(keep_rows(rows, ["v0", "v1"], unit, "salt", engine))
+
+
+@pytest.mark.parametrize(
+    "remainder",
+    [
+        lambda person, place, divisor: divisor * 0,
+        lambda person, place, divisor: place,
+        lambda person, place, divisor: (person * 7 + place * 3) % divisor,
+    ],
+    ids=["always the first slot", "never a slot", "something else"],
+)
+def test_k_rows_are_kept_whatever_the_hash_is(remainder: Callable[[Any, Any, Any], Any], tmp_path: Path) -> None:
+    """Privacy does not rest on the hash: at most k rows, and as many of them as there are."""
+    rows = [row(0, person, value % 3) for person in range(1, 8) for value in range(person)]
+    with open_stored_table("parquet", rows, tmp_path, None, COLUMNS) as table:
+        for k in (1, 2, 4, 9):
+            kept = kept_values(table, PrivacyUnit("person", rows=k), SlotEngine(remainder))
+            assert Counter(person for _, person in kept) == {person: min(k, person) for person in range(1, 8)}
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_over_all_draws_of_slots_every_k_rows_are_kept_equally_often(k: int, tmp_path: Path) -> None:
+    """Exactly: person j stands for the j-th of all draws, row t ≥ k having t + 1 slots to be in."""
+    values, radices = (0, 0, 0, 1, 2), list(range(k + 1, 6))
+    draws = prod(radices)
+    strides = {place: prod(radices[: place - k]) for place in range(k, 5)}
+
+    def digit(person: Any, place: Any, divisor: Any) -> Any:
+        digits = [(place == t, (person // stride).cast("int64") % (t + 1)) for t, stride in strides.items()]
+        return ibis.cases(*digits, else_=ibis.literal(0, "int64"))
+
+    rows = [row(0, person, value) for person in range(draws) for value in values]
+    with open_stored_table("parquet", rows, tmp_path, None, COLUMNS) as table:
+        kept = Counter(kept_values(table, PrivacyUnit("person", rows=k), SlotEngine(digit)))
+    frequencies = Counter(tuple(kept[value, person] for value in range(3)) for person in range(draws))
+    assert frequencies == {counts: p * draws for counts, p in hypergeometric((3, 1, 1), k).items()}
 
 
 @pytest.fixture(scope="module")

@@ -1,15 +1,23 @@
 """Bound each person's contribution: a random choice of at most k of their rows is kept.
 
-**Lemma.** Fix the salt. Which of a person's rows are kept depends on that person's rows alone.
-*Proof.* Rows are first grouped by (person, value), value being all that the query uses of a row; rows equal in both are
-interchangeable and are numbered 0, 1, … . Row i of value v gets the rank h(salt, person, v, i), and of a person's rows
-those k are kept that come first by (rank, v). Nothing of another person enters the grouping, the numbers, the ranks or
-the order; a tie in (rank, v) is between equal rows. ∎
+A person's rows are put in the order of their values, value being all that the query uses of a row, and numbered
+t = 0, 1, … . Row t gets the slot e(t): t itself where t < k, else h(salt, person, t) mod (t + 1). Of the rows in each
+of the slots 0 … k − 1 the last one is kept (a reservoir of k slots: Vitter 1985, Algorithm R). Where groups are
+bounded, equal rows have the same number, so that each different value of a person counts as one row.
+
+**Lemma.** Fix the salt. Which values are kept of a person depends on that person's rows alone, and there are
+min(k, rows of the person) of them.
+*Proof.* A tie in the order is between equal rows, so the value at each place follows from the person's rows, and its
+slot from the salt, the person and the place. Nothing of another person enters. Row t < k is in slot t, so that exactly
+the slots below min(k, rows of the person) have a row among those below k; of each of them one row is kept. ∎
 
 So an answer is a sum over persons of a function of one person's rows, and a person can move it by what k rows can move,
 **for every salt and every function h**: neither the hash nor the engine's generator is trusted with privacy. The hash
 is trusted with fairness alone: with a fresh salt of 128 bits from `noise.entropy` and a hash that mixes well, every k
 of a person's rows are as likely to be kept as any other k.
+*Proof*, by induction over t. Let every k of the first t ≥ k rows be as likely to be the last ones of their slots. The
+next row takes each slot with probability 1/(t+1). So k rows without it remain with (1 − k/(t+1))/C(t, k), and k rows
+with it come about with (t − k + 1)/C(t, k)·1/(t+1), since it has replaced one of t − k + 1 rows: 1/C(t+1, k) each. ∎
 """
 
 from __future__ import annotations
@@ -20,8 +28,6 @@ from typing import Any
 from utmost.data.engines.engine import Engine
 from utmost.data.selection import PrivacyUnit
 from utmost.noise.entropy import EntropySource, entropy_source
-
-MAX_COPIES = 10**7  # equal rows of a person that take part in the choice: at least the largest bound
 
 
 def salt(source: EntropySource | None) -> str:
@@ -50,11 +56,11 @@ def keep_rows(rows: Any, values: Sequence[str], unit: PrivacyUnit, salt: str, en
     """
     import ibis
 
-    candidates = rows.group_by(["p", *values]).aggregate(copies=rows.count())
-    if unit.rows is not None:
-        copies = ibis.least(candidates["copies"], MAX_COPIES)
-        candidates = candidates.mutate(copy=ibis.range(copies).unnest()).drop("copies")
-    hash_inputs = [candidates[name] for name in candidates.columns if name != "copies"]
-    ranked_rows = candidates.mutate(rank=engine.hash_values([ibis.literal(salt), *hash_inputs]))
-    ordered_rows = ranked_rows.mutate(place=ibis.row_number().over(group_by="p", order_by=["rank", *values]))
-    return ordered_rows.filter(ordered_rows["place"] < unit.bound).select(*values)
+    number = ibis.row_number() if unit.groups is None else ibis.dense_rank()
+    numbered = rows.mutate(place=number.over(group_by="p", order_by=list(values)))
+    place, bound = numbered["place"], unit.bound
+    drawn_slot = engine.hash_remainder([ibis.literal(salt), numbered["p"], place], place + 1)
+    slots = numbered.mutate(slot=(place < bound).ifelse(place, drawn_slot))
+    candidates = slots.filter(slots["slot"] < bound)
+    last_values = {name: engine.last_value(candidates[name], candidates["place"]) for name in values}
+    return candidates.group_by(["p", "slot"]).aggregate(**last_values).select(*values)

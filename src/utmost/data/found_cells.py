@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date
 from typing import Any
 
 from utmost.data.engines.engine import Row
 from utmost.exact.input_text import CONTROL_CHARACTER
 
 MAX_TEXT_CHARS = 200  # of a key
+PLAIN_TYPES = frozenset({bool, int, date})  # of keys that are no texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ def is_plain_key(value: Any) -> bool:
     """
     if isinstance(value, str):
         return len(value) <= MAX_TEXT_CHARS and CONTROL_CHARACTER.search(value) is None and _is_encodable(value)
-    return isinstance(value, bool | int | date) and not isinstance(value, datetime)
+    return type(value) in PLAIN_TYPES
 
 
 def is_possible_key(column: Any) -> Any:

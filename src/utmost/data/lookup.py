@@ -100,7 +100,7 @@ class PublicRows:
 
     def without_rows(self) -> PublicRows:
         """The types alone: a table that is joined with them gets columns of the same kinds."""
-        return PublicRows((), self.types)
+        return PublicRows((), self.types, self.fingerprint)
 
 
 def check_public(lookup: Lookup, folder: Path, private: Path) -> None:

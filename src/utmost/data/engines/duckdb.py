@@ -26,7 +26,7 @@ from utmost.data.engines.engine import (
     Row,
     run_guarded,
 )
-from utmost.data.engines.expressions import builtin_function
+from utmost.data.engines.expressions import builtin_aggregate, builtin_function
 from utmost.data.engines.schema import find_table, listed_names
 from utmost.errors import DataError, InputError
 
@@ -73,6 +73,10 @@ class DuckDbEngine(Engine):
         """The hash of several values leaves the last one unmixed, so it is hashed once more."""
         types = tuple(value.type() for value in values)
         return builtin_function("hash", ("uint64",), "uint64")(builtin_function("hash", types, "uint64")(*values))
+
+    def last_value(self, value: Any, place: Any) -> Any:
+        """DuckDB's own function: what ibis writes instead sorts by an encoding of the place, in twice the time."""
+        return builtin_aggregate("arg_max", (value.type(), place.type()), value.type())(value, place)
 
     def strip_collation(self, text: Any) -> Any:
         """The text as UTF-8 and back."""

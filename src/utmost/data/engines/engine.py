@@ -105,9 +105,20 @@ class Engine(ABC):
     def hash_values(self, values: Sequence[Any]) -> Any:
         """64 bits that depend on all the values, as an integer to sort by; the values are not NULL."""
 
+    def hash_remainder(self, values: Sequence[Any], divisor: Any) -> Any:
+        """|hash| mod divisor as an int64, for a column of divisors ≥ 1: from 0 to divisor − 1."""
+        hashed = self.hash_values(values)
+        dtype = hashed.type()
+        remainder = builtin_function("mod", (dtype, dtype), dtype)(hashed, divisor.cast(dtype))
+        return remainder.abs().cast("int64")
+
     @abstractmethod
     def strip_collation(self, text: Any) -> Any:
         """The same text without its collation, under which different texts may be equal: through its bytes and back."""
+
+    def last_value(self, value: Any, place: Any) -> Any:
+        """The value of the rows of a group with the largest place; rows of a group with one place have one value."""
+        return value.argmax(place)
 
     def list_tables(self, location: Location) -> list[str]:
         """The tables of a location, as plans name them; none where a location is a table by itself."""

@@ -31,12 +31,31 @@ def builtin_function(name: str, types: tuple[Any, ...], result_type: Any) -> Cal
     """The engine's own function of that name, with arguments of these types."""
     import ibis
 
+    builtin: Callable[..., Any] = ibis.udf.scalar.builtin(
+        _function_of(len(types)), name=name, signature=(types, result_type)
+    )
+    return builtin
+
+
+@cache
+def builtin_aggregate(name: str, types: tuple[Any, ...], result_type: Any) -> Callable[..., Any]:
+    """The engine's own aggregate of that name, with arguments of these types."""
+    import ibis
+
+    builtin: Callable[..., Any] = ibis.udf.agg.builtin(
+        _function_of(len(types)), name=name, signature=(types, result_type)
+    )
+    return builtin
+
+
+def _function_of(arguments: int) -> Callable[[], None]:
+    """A function with so many arguments, as ibis takes one for the signature of a function of the engine."""
+
     def function() -> None: ...
 
-    parameters = [Parameter(f"x{index}", Parameter.POSITIONAL_OR_KEYWORD) for index in range(len(types))]
+    parameters = [Parameter(f"x{index}", Parameter.POSITIONAL_OR_KEYWORD) for index in range(arguments)]
     function.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
-    builtin: Callable[..., Any] = ibis.udf.scalar.builtin(function, name=name, signature=(types, result_type))
-    return builtin
+    return function
 
 
 def text_literal(value: str) -> Any:
