@@ -148,7 +148,7 @@ def test_a_table_without_cells_has_a_release_without_cells(folder: Path) -> None
         (found(by=["destt"]), "destt"),
         ({"name": "n", "kind": "count", "epsilon": 1, "delta": DELTA}, '"delta" is not known here'),
         (found(epsilon="1/1000000"), "a selection may have"),
-        (found(delta="1/1" + "0" * 400), "delta of a cost must be a number of at most 40 digits"),
+        (found(delta="1/1" + "0" * 400), "delta must be a number of at most 40 digits"),
     ],
     ids=str,
 )
