@@ -148,7 +148,7 @@ def test_a_table_without_cells_has_a_release_without_cells(folder: Path) -> None
         (found(by=["destt"]), "destt"),
         ({"name": "n", "kind": "count", "epsilon": 1, "delta": DELTA}, '"delta" is not known here'),
         (found(epsilon="1/1000000"), "a selection may have"),
-        (found(delta="1/1" + "0" * 400), "delta must be at least 1e-50"),
+        (found(delta="1/1" + "0" * 400), "delta must be"),
     ],
     ids=str,
 )

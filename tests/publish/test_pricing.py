@@ -296,3 +296,26 @@ def test_found_cells_with_over_keep_all_of_their_delta(tmp_path: Path) -> None:
     first, second = execute.preview(priced_plan).plan.queries
     assert (first.epsilon, first.delta) == (Fraction("0.9"), Fraction("1e-6"))
     assert (second.epsilon, second.delta, second.query.candidates.by) == (TENTH, 0, ("x",))
+
+
+LONG = "1/" + "3" * 41
+PRIMES = [prime for prime in range(2, 3000) if all(prime % k for k in range(2, 55) if k < prime)]
+
+
+@pytest.mark.parametrize(
+    ("queries", "entries", "message"),
+    [
+        ([count("q", share=LONG)], {"epsilon": 1}, "share must be a number of at most 40 digits"),
+        ([count("q", epsilon=1, over=LONG)], {}, "over must be a number of at most 40 digits"),
+        ([count("q", by=["x"], epsilon=1, delta=LONG)], {}, "delta must be a number of at most 40 digits"),
+        ([count("q", by=["x"], epsilon=1)], {"delta": LONG}, "delta must be a number of at most 40 digits"),
+        ([count(f"q{p}", share=f"1/{p}") for p in PRIMES], {"epsilon": 1}, "take shorter shares"),
+        ([count(f"q{p}", epsilon=f"1/{p}") for p in PRIMES], {}, "denominators that stay short when they are added up"),
+    ],
+    ids=["share", "over", "delta", "delta of the plan", "many shares", "many prices"],
+)
+def test_amounts_that_no_ledger_holds_are_refused_before_anything_is_computed_with_them(
+    tmp_path: Path, queries: list[dict[str, Any]], entries: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        plans.plan_from_mapping(plan(tmp_path, *queries, **entries))

@@ -247,6 +247,7 @@ def test_where_no_cell_is_told_the_release_has_empty_lists(folder: Path) -> None
         ("quantile", lambda q: q["position"].__setitem__(0, 9)),
         ("sum", lambda q: q["cells"].reverse()),
         ("sum", lambda q: q["mechanism"]["selection"].__setitem__("threshold", 3)),
+        ("sum", lambda q: q["mechanism"]["selection"].__setitem__("name", "geometric")),
         ("sum", lambda q: q["mechanism"]["parts"]["answer"].__setitem__("epsilon", "1/3")),
         ("mean", lambda q: q["mechanism"]["parts"].pop("total")),
         ("mean", lambda q: q["mechanism"]["parts"].__setitem__("squares", q["mechanism"]["parts"]["total"])),

@@ -284,7 +284,9 @@ def _parse_part(fields: Fields | None) -> Partition | None:
 def _parse_price(top: Fields) -> PlanPrice:
     """The plan's own `epsilon` and `delta`."""
     epsilon = parse_epsilon(top) if "epsilon" in top.columns() else None
-    return PlanPrice(epsilon, found_cells.parse_delta(top) if "delta" in top.columns() else None)
+    delta = found_cells.parse_delta(top) if "delta" in top.columns() else None
+    _check_digits(top, "delta", delta or Fraction(0))
+    return PlanPrice(epsilon, delta)
 
 
 def _parse_queries(tables: list[Fields], price: PlanPrice) -> tuple[QuerySpec, ...]:
@@ -337,6 +339,7 @@ def _parse_query(fields: Fields, price: PlanPrice) -> tuple[QuerySpec, ...]:
     with name_query_in_errors(name):
         query = registry.parse_query(kind, query_fields)
     query_fields.finish()
+    _check_digits(query_fields, "delta", query.delta)
     if query.needs_delta and not (query.delta or price.delta):
         raise query_fields.error("delta", "must be given: by needs delta", "say for instance delta = 1e-6")
     query_spec = QuerySpec(name, epsilon, query, wanted, share)
@@ -351,6 +354,7 @@ def _parse_over(fields: Fields, kind: type[Query]) -> Fraction | None:
     if kind is Over:
         raise fields.error("over", "must be left out where the persons over the bound are asked for", "take it out")
     part = DEFAULT_OVER_PART if value is True else fields.number("over", ", or true")
+    _check_digits(fields, "over", part)
     if not 0 < part < 1:
         raise fields.error("over", f"must be true, or a part of the query's price between 0 and 1, got {part}")
     return part
@@ -373,6 +377,7 @@ def _parse_share(fields: Fields, price: PlanPrice, wanted: WantedError | None) -
     if wanted is not None or price.epsilon is None or "epsilon" in fields.columns():
         return None
     share = fields.number("share") if "share" in fields.columns() else Fraction(1)
+    _check_digits(fields, "share", share)
     if not 0 < share <= MAX_SHARE:
         raise fields.error("share", f"must be > 0 and at most {MAX_SHARE}, got {share}")
     return share
@@ -391,13 +396,18 @@ def parse_epsilon(fields: Fields) -> Fraction:
     value = fields.number("epsilon")
     if not value > 0:
         raise fields.error("epsilon", f"must be > 0, got {value}")
-    if max(value.numerator, value.denominator) >= 10**MAX_AMOUNT_DIGITS:
-        raise fields.error("epsilon", f"must be a number of at most {MAX_AMOUNT_DIGITS} digits", "round it")
+    _check_digits(fields, "epsilon", value)
     try:
         level_of(value)
     except InputError as problem:
         raise fields.locate(problem, "epsilon") from None
     return value
+
+
+def _check_digits(fields: Fields, key: str, value: Fraction) -> None:
+    """Refuse a number that is longer than an amount in a ledger."""
+    if max(abs(value.numerator), value.denominator) >= 10**MAX_AMOUNT_DIGITS:
+        raise fields.error(key, f"must be a number of at most {MAX_AMOUNT_DIGITS} digits", "round it")
 
 
 def load_plan(plan: Plan | Mapping[str, Any] | str | Path) -> Plan:

@@ -22,6 +22,8 @@ from typing import TYPE_CHECKING
 
 from utmost.errors import InputError
 from utmost.exact import decimal, decimal_above, plain_decimal
+from utmost.ledger.costs import MAX_AMOUNT_DIGITS
+from utmost.ledger.ledger import MAX_DENOMINATOR_BITS
 
 if TYPE_CHECKING:
     from utmost.publish.plans import QuerySpec
@@ -55,12 +57,25 @@ def split_price(total: Fraction | None, requests: Sequence[PriceRequest], field:
     if total is None:
         if open_requests:
             raise InputError(f"{field} is missing", field, "add it", context=f'query "{open_requests[0].name}"')
-        return [request.amount for request in requests if request.amount is not None]
+        return _check_amounts([request.amount for request in requests if request.amount is not None], requests, field)
     left = total - sum((request.amount for request in requests if request.amount is not None), Fraction(0))
     if left < 0 or (open_requests and not left):
         raise _short_price(total, requests, field)
     shares = sum((request.share for request in open_requests), Fraction(0))
-    return [left * request.share / shares if request.amount is None else request.amount for request in requests]
+    amounts = [left * request.share / shares if request.amount is None else request.amount for request in requests]
+    return _check_amounts(amounts, requests, field)
+
+
+def _check_amounts(amounts: list[Fraction], requests: Sequence[PriceRequest], field: str) -> list[Fraction]:
+    """The amounts, if a ledger can hold each of them and their sum: longer ones take ever longer to compute with."""
+    for amount, request in zip(amounts, requests, strict=True):
+        if max(abs(amount.numerator), amount.denominator) >= 10**MAX_AMOUNT_DIGITS:
+            problem = f"{field} must be a number of at most {MAX_AMOUNT_DIGITS} digits, and is longer once it is split"
+            raise InputError(problem, field, "take shorter shares", context=f'query "{request.name}"')
+    if sum(amounts, Fraction(0)).denominator.bit_length() > MAX_DENOMINATOR_BITS:
+        problem = f"{field}s must have denominators that stay short when they are added up, got some that do not"
+        raise InputError(problem, field, "write them as decimals")
+    return amounts
 
 
 def _short_price(total: Fraction, requests: Sequence[PriceRequest], field: str) -> InputError:

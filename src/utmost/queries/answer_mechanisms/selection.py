@@ -67,7 +67,8 @@ class SelectionMechanism(AnswerMechanism):
     @classmethod
     def parse(cls, fields: Fields) -> SelectionMechanism:
         """The mechanism in the fields of a release file."""
-        fields.text("name")
+        if fields.text("name") != cls.name:
+            raise InputError(f"mechanism must be {cls.name} here, got another", "mechanism", context="release")
         mechanism = cls(fields.number("epsilon"), fields.number("delta"), fields.integer("threshold"))
         fields.finish()
         return mechanism
