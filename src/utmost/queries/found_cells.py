@@ -76,6 +76,11 @@ def cell_details(details: Mapping[str, Any], index: int) -> dict[str, Any]:
     return {key: entries[index] for key, entries in details.items()}
 
 
+def selection_sentence(selection: SelectionMechanism) -> str:
+    """From which noisy count on cells are told."""
+    return f"cells are told from a noisy count of {selection.threshold} on, about half of those that have so many rows."
+
+
 def error_target_error() -> InputError:
     """The refusal of a wanted error over found cells."""
     return InputError("error must not be a target of a query with by, got one", "error", "give epsilon and delta")

@@ -110,6 +110,10 @@ class FoundCount(Query):
         claim = found_cells.SELECTION_CLAIM if moves == 1 else found_cells.SPLIT_SELECTION_CLAIM
         return SelectedMechanism(mechanism, moves, claim, "any")
 
+    def selection_sentence(self, mechanism: SelectionMechanism) -> str:
+        """From which noisy count on cells are told."""
+        return found_cells.selection_sentence(mechanism)
+
     def actual_epsilon(self, mechanism: SelectionMechanism, setting: PrivacySetting) -> Fraction:
         """The ε of a unit in all cells together."""
         return found_cells.told_epsilon(mechanism, setting)

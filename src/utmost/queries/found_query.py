@@ -173,6 +173,10 @@ class FoundQuery(Query):
         selected = self.inner.select_mechanism(epsilon, setting)
         return {"answer": selected.mechanism}, selected.sensitivity
 
+    def selection_sentence(self, mechanism: FoundMechanism) -> str:
+        """From which noisy count on cells are told."""
+        return found_cells.selection_sentence(mechanism.selection)
+
     def actual_epsilon(self, mechanism: FoundMechanism, setting: PrivacySetting) -> Fraction:
         """The ε of a unit in the selection and in the answers of all cells together."""
         parts = self.parts_epsilon(mechanism, replace(setting, grouped=True))

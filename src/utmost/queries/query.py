@@ -201,6 +201,10 @@ class Query(ABC):
         """The same in a sentence; None where nothing was to be found."""
         return None
 
+    def selection_sentence(self, mechanism: Any) -> str | None:
+        """Which cells are told, of those that are found in the data; None where none are found."""
+        return None
+
     def check_unit(self, unit: PrivacyUnit) -> None:  # noqa: B027
         """Refuse a unit that the query is not defined for; by default none."""
 

@@ -96,7 +96,7 @@ def _setting_facts(preview: Preview, budget_names: Sequence[str]) -> Facts:
     amounts = (preview.cost, preview.plan.budget, preview.spent, preview.left, preview.after, preview.free)
     outlook = BudgetOutlook(*amounts, preview.plan.delta, preview.delta_left, preview.delta_after)
     similar = similar_name(preview.plan.budget, budget_names)
-    advice = preview.open_command if similar is None else f"did you mean '{similar}'?"
+    advice = preview.open_command if similar is None else f"did you mean '{similar}'? else {preview.open_command}"
     hint = "" if preview.open_command is None else f": {advice}"
     cost = Paragraph(*cost_paragraph(outlook).parts, hint, *_missing_parts(preview.missing))
     split = split_paragraph(preview.plan)
@@ -172,9 +172,10 @@ def plan_remarks(
     yield from sorted({planned_answer.error.note for planned_answer in planned_answers} - {""})
     yield from price_sentences([planned_answer.spec for planned_answer in planned_answers], total)
     for planned_answer in planned_answers:
-        sentence = planned_answer.spec.query.resolved_sentence()
-        if sentence is not None:
-            yield f"{planned_answer.spec.name}: {sentence}"
+        query, mechanism = planned_answer.spec.query, planned_answer.law.mechanism
+        for sentence in (query.resolved_sentence(), query.selection_sentence(mechanism)):
+            if sentence is not None:
+                yield f"{planned_answer.spec.name}: {sentence}"
     if guesses:
         kinds_line = plan_writer.column_kinds({**declared, **guesses})
         yield f"Kinds were found in the rows; to release, declare them: {kinds_line}"
