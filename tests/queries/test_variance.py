@@ -130,3 +130,15 @@ def test_an_accuracy_leads_to_an_epsilon() -> None:
 def test_a_grid_whose_squares_no_engine_can_add_up_is_refused() -> None:
     with pytest.raises(InputError, match="step must leave at most 1000000 steps for a variance"):
         Variance("x", grid_of(10**6 + 1), None)
+
+
+@given(st.integers(-40, 40), st.integers(0, 60), st.integers(1, 12))
+def test_the_range_of_a_variance_holds_that_of_all_numbers_within_their_errors(
+    total: int, squares: int, rows: int
+) -> None:
+    query = Variance("x", grid_of(4), None)
+    setting = PrivacySetting(ADD_REMOVE, PrivacyUnit(), None, None)
+    mechanism = query.select_mechanism(HALF, setting).mechanism
+    low, high = mechanism.value_range((total, squares, rows), (3, 5, 2), query.grid)
+    for t, q, r in product((-3, -1, 0, 3), (-5, 0, 5), (-2, 0, 1, 2)):
+        assert low <= mechanism.variance(total + t, squares + q, max(rows + r, 1), query.grid) <= high

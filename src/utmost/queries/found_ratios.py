@@ -21,7 +21,7 @@ from utmost.queries.answer_mechanisms.found import FoundMechanism
 from utmost.queries.answer_mechanisms.lattice import LatticeMechanism, PreparedNoise, half_width, prepare_noise
 from utmost.queries.answer_mechanisms.mechanism import AnswerMechanism, Drawn, ErrorLaw
 from utmost.queries.answer_mechanisms.ratio import RatioMechanism, drawn_parts, ratio_ends
-from utmost.queries.answer_mechanisms.variance import VarianceMechanism
+from utmost.queries.answer_mechanisms.variance import VarianceMechanism, drawn_numbers
 from utmost.queries.found_query import CellDraw, FoundQuery
 from utmost.queries.mean import Mean
 from utmost.queries.query import ALTERED, ExactAnswer, ValueRange
@@ -93,12 +93,6 @@ class FoundRatio(FoundQuery):
         if drawn.value != self.ratio(mechanism, tuple(parts[name] for name in self.sums), parts["rows"]):
             raise InputError(f"value must be the {self.kind} of its parts, got another", "value", ALTERED)
 
-    def value_range(
-        self, mechanism: FoundMechanism, value: Fraction, details: Mapping[str, Any], miss: Fraction
-    ) -> ValueRange | None:
-        """None: a variance is told with its error over rows."""
-        return None
-
 
 class FoundMean(FoundRatio):
     """The mean of a column's values in each cell that is told."""
@@ -167,6 +161,15 @@ class FoundVariance(FoundRatio):
         """The variance."""
         total, squares = sums
         return self.counted(mechanism).variance(total, squares, rows, self.inner.grid)
+
+    def value_range(
+        self, mechanism: FoundMechanism, value: Fraction, details: Mapping[str, Any], miss: Fraction
+    ) -> ValueRange | None:
+        """All variances that the three numbers within their noise stand for, each of them missed a third as often."""
+        total, squares = (half_width(level_of(lattice.epsilon), miss / 3) for lattice in _lattices(mechanism))
+        errors = (total, squares, mechanism.selection.law.half_width(miss / 3))
+        low, high = self.counted(mechanism).value_range(drawn_numbers(details), errors, self.inner.grid)
+        return min(low, value), max(high, value)
 
 
 def _lattices(mechanism: FoundMechanism) -> tuple[LatticeMechanism, ...]:

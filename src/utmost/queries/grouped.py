@@ -22,7 +22,16 @@ from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
 from utmost.queries.answer_mechanisms.mechanism import AccuracyTarget, AnswerValue, ConfidenceLaw, Drawn, ErrorLaw
 from utmost.queries.found_cells import cell_details
 from utmost.queries.keys import KEY_SCHEMA, key_from_json, key_name, key_to_json, parse_keys
-from utmost.queries.query import ALTERED, AnswerDraw, ExactAnswer, FaceValue, Query, QueryField, SelectedMechanism
+from utmost.queries.query import (
+    ALTERED,
+    AnswerDraw,
+    ExactAnswer,
+    FaceValue,
+    Query,
+    QueryField,
+    SelectedMechanism,
+    ValueRange,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -244,6 +253,12 @@ class GroupedQuery(Query):
         """What is said of the values of each cell by itself."""
         face_value = self.inner.face_value(mechanism, coverage)
         return replace(face_value, remark=f"{face_value.remark} {EACH_CELL_REMARK}")
+
+    def value_range(
+        self, mechanism: Any, value: Fraction, details: Mapping[str, Any], miss: Fraction
+    ) -> ValueRange | None:
+        """That of each cell."""
+        return self.inner.value_range(mechanism, value, details, miss)
 
     def read_drawn(self, fields: Fields) -> Drawn:
         """What was drawn for each cell: lists of one entry a cell."""

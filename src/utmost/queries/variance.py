@@ -26,8 +26,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from utmost.data.grid import Grid
 from utmost.data.row_sums import MAX_SQUARED_STEPS, RowSums
 from utmost.errors import InputError
+from utmost.exact import epsilon as level_of
 from utmost.exact import integer
-from utmost.queries.answer_mechanisms.lattice import LatticeMechanism, PreparedNoise, prepare_noise
+from utmost.queries.answer_mechanisms.lattice import LatticeMechanism, PreparedNoise, half_width, prepare_noise
 from utmost.queries.answer_mechanisms.mechanism import AccuracyTarget, ConfidenceLaw, Drawn, ErrorLaw, schema_object
 from utmost.queries.answer_mechanisms.ratio import MAX_ROWS
 from utmost.queries.answer_mechanisms.variance import VarianceMechanism, drawn_numbers
@@ -52,6 +53,7 @@ from utmost.queries.query import (
     FaceValue,
     QueryField,
     SelectedMechanism,
+    ValueRange,
     combine_drawn,
 )
 
@@ -184,6 +186,14 @@ class Variance(NumberQuery):
     def face_value(self, mechanism: VarianceMechanism, coverage: float) -> FaceValue:
         """How large the noise is, whatever the coverage."""
         return FaceValue(VARIANCE_REMARK.format(self.error_law(mechanism).words))
+
+    def value_range(
+        self, mechanism: VarianceMechanism, value: Fraction, details: Mapping[str, Any], miss: Fraction
+    ) -> ValueRange:
+        """All variances that the three numbers within their noise stand for, each of them missed a third as often."""
+        lattices = (mechanism.total, mechanism.squares, mechanism.rows)
+        total, squares, rows = (half_width(level_of(lattice.epsilon), miss / 3) for lattice in lattices)
+        return mechanism.value_range(drawn_numbers(details), (total, squares, rows), self.grid)
 
     def read_drawn(self, fields: Fields) -> Drawn:
         """The noisy variance and its parts."""

@@ -87,6 +87,24 @@ class VarianceMechanism(AnswerMechanism):
         value = self.squares.unit * (mean_square - Fraction(total, rows) ** 2)
         return min(max(value, Fraction(0)), (grid.high - grid.low) ** 2 / 4)
 
+    def value_range(
+        self, numbers: tuple[int, int, int], errors: tuple[int, int, int], grid: Grid
+    ) -> tuple[Fraction, Fraction]:
+        """A range that holds the variance of every total, total of squares and number of rows within their errors.
+
+        The mean square and the square of the mean are taken at their own ends, so it may be wider than it need be.
+        """
+        (total, squares, rows), (total_error, squares_error, rows_error) = numbers, errors
+        ends = [max(rows - rows_error, 1), max(rows + rows_error, 1)]
+        totals = [Fraction(total + sign * total_error, end) for sign in (-1, 1) for end in ends]
+        means = [Fraction(squares + sign * squares_error, end) for sign in (-1, 1) for end in ends]
+        least = Fraction(0) if min(totals) <= 0 <= max(totals) else min(number**2 for number in totals)
+        low = (min(means) + grid.size**2) / 2 - max(number**2 for number in totals)
+        high = (max(means) + grid.size**2) / 2 - least
+        largest = (grid.high - grid.low) ** 2 / 4
+        low, high = (min(max(self.squares.unit * end, Fraction(0)), largest) for end in (low, high))
+        return low, high
+
     def room(self) -> int:
         """More bytes than a variance and its three parts take in a release file."""
         return 4 * (self.total.room(1) + self.squares.room(1) + self.rows.room(1))
