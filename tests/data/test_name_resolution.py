@@ -285,3 +285,28 @@ def test_a_spark_session_is_left_as_it_was(session: Any, tmp_path: Path) -> None
     assert session.conf.getAll == settings
     assert session.catalog.listTables() == views
     assert session.catalog.listTables(session.conf.get("spark.sql.globalTempDatabase")) == views
+
+
+SITE_SETTINGS = {
+    "spark.sql.parser.quotedRegexColumnNames": "true",
+    "spark.sql.variable.substitute": "true",
+    "spark.sql.session.timeZone": "America/New_York",
+    "spark.sql.ansi.enabled": "false",
+    "spark.sql.caseSensitive": "true",
+}
+
+
+def test_what_a_site_sets_for_all_spark_sessions_changes_no_answer(spark: Any, tmp_path: Path) -> None:
+    """A column is called by its name, which is no pattern: here it would fit two columns."""
+    (tmp_path / "t.csv").write_text("a.b,axb\n1,2\n3,4\n")
+    kinds = {"a.b": "integer", "axb": "integer"}
+    site = spark._session._jsparkSession.sharedState().conf()
+    for name, value in SITE_SETTINGS.items():
+        site.set(name, value)
+    try:
+        with open_table(Source("t.csv", engine="spark", columns=kinds), tmp_path) as table:
+            assert table.count(Selection('"a.b" = 1 or axb = 4')) == 2
+            assert table.cell_counts(Selection(), {"a.b": (1, 2, 3)}) == [1, 0, 1]
+    finally:
+        for name in SITE_SETTINGS:
+            site.remove(name)

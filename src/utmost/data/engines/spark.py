@@ -50,6 +50,7 @@ SESSION_SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.variable.substitute": "false",  # ${…} inside a text is that text
     "spark.sql.parser.escapedStringLiterals": "false",  # ibis doubles backslashes
+    "spark.sql.parser.quotedRegexColumnNames": "false",  # a name is no pattern of names
     "spark.sql.mapKeyDedupPolicy": "LAST_WIN",  # as ibis sets it
     "spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.ReorderAssociativeOperator",
 }  # that rule makes x * (y * 0) of integers (x * y) * 0, which fails on a row whose x * y leaves 64 bits
