@@ -297,6 +297,17 @@ def test_every_choice_of_rows_is_equally_likely(
     )
 
 
+def test_the_remainder_of_a_hash_is_a_slot(crowd: Table) -> None:
+    """From 0 to divisor − 1 on each engine, whatever sign its hashes have; 5000 hashes reach every one."""
+    rows, engine = crowd._rows, crowd._connection.engine
+    hashed = [ibis.literal("salt"), rows["person"]]
+    remainders = {f"r{n}": engine.hash_remainder(hashed, ibis.literal(n, "int64") + rows["world"]) for n in (1, 2, 7)}
+    found = crowd._connection.rows(rows.select(**remainders).distinct())
+    assert {row[0] for row in found} == {0}
+    assert {row[1] for row in found} == {0, 1}
+    assert {row[2] for row in found} == set(range(7))
+
+
 def test_people_with_equal_rows_are_drawn_for_apart(crowd: Table) -> None:
     """Of 5000 persons with rows 0, 0, 0, 1, 2, the number whose one row is 0 is binomial: within 6.5 deviations."""
     sizes = crowd.cell_counts(Selection(unit=PrivacyUnit("name", rows=1)), {"value": (0, 1, 2)})
