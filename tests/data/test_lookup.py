@@ -96,6 +96,34 @@ def test_a_parquet_file_may_be_looked_up(folder: Path) -> None:
     assert count(folder, "fee * 2 = 3 and hour(at) = 5", fees) == 1
 
 
+def write_airports(folder: Path, columns: str) -> Lookup:
+    """A Parquet file with the columns v and w of one airport."""
+    import duckdb
+
+    duckdb.sql(f"SELECT 'IAH' AS faa, {columns}").write_parquet(str(folder / "airports.parquet"))
+    return Lookup("airports.parquet", {"dest": "faa"}, {"v": "v", "w": "w"})
+
+
+@pytest.mark.parametrize("moment", ["infinity", "-infinity", "10000-01-01", "0044-03-15 (BC)"])
+def test_a_moment_that_no_calendar_has_is_taken_as_null(folder: Path, moment: str) -> None:
+    """Fetched as it is, an infinite day would be the last one of the year 9999."""
+    taken = write_airports(folder, f"DATE '{moment}' AS v, TIMESTAMP '{moment}' AS w")
+    assert count(folder, "v is null and w is null", taken) == 5
+
+
+def test_a_time_with_a_zone_is_taken_in_utc(folder: Path) -> None:
+    taken = write_airports(folder, "TIMESTAMPTZ '2020-01-01 01:30:00+02' AS v, DATE '9999-12-31' AS w")
+    assert count(folder, "v = time '2019-12-31 23:30:00' and w = date '9999-12-31'", taken) == 1
+
+
+def test_a_whole_number_beyond_64_bits_is_refused(folder: Path) -> None:
+    taken = write_airports(folder, "18446744073709551615::UBIGINT AS v, 1 AS w")
+    with pytest.raises(
+        InputError, match=r"lookup airports.parquet: location must have whole numbers of at most 64 bits"
+    ):
+        count(folder, "true", taken)
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

@@ -74,6 +74,15 @@ def test_the_room_set_aside_before_the_charge_holds_the_release(
         assert not list(folder.glob(".utmost*"))
 
 
+def test_a_release_too_long_to_be_read_again_is_refused_before_the_charge(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("utmost.publish.release_file.MAX_RELEASE_BYTES", 1 << 14)
+    with pytest.raises(InputError, match="plan must make a release of at most"):
+        utmost.release(plan(tmp_path, histogram=QUERIES["histogram"]))
+    assert charges(tmp_path) == 0
+
+
 def test_the_room_is_on_the_disk_and_not_only_promised(tmp_path: Path) -> None:
     with ReservedFile(tmp_path / "out.json", 300_000) as output_file:
         (part,) = tmp_path.iterdir()

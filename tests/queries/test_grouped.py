@@ -6,6 +6,7 @@ import json
 import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 from fractions import Fraction
 from itertools import combinations_with_replacement
 from pathlib import Path
@@ -374,6 +375,26 @@ def test_a_key_file_that_cannot_be_read_is_refused_with_one_line(folder: Path, k
     assert problem in str(caught.value)
     assert 'query "mean"' in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("character", ["\x1b", "\u202e", "\n"])
+def test_keys_of_a_file_that_no_release_could_be_read_with_are_refused(folder: Path, character: str) -> None:
+    import duckdb
+
+    regions = str(folder / "regions.parquet")
+    duckdb.sql(f"SELECT unnest(['s', 'n' || chr({ord(character)}) || 'w']) AS code").write_parquet(regions)
+    text = key_file_plan('{ region = { location = "regions.parquet", column = "code" } }', folder)
+    with pytest.raises(InputError, match=r"keys.region.column must have texts without control characters"):
+        parse_plan(text, folder)
+
+
+def test_days_that_no_calendar_has_are_no_keys_of_a_file(folder: Path) -> None:
+    import duckdb
+
+    days = "DATE 'infinity', DATE '9999-12-31', DATE '10000-01-01', DATE '0044-03-15 (BC)', NULL"
+    duckdb.sql(f"SELECT unnest([{days}]) AS code").write_parquet(str(folder / "days.parquet"))
+    plan = parse_plan(key_file_plan('{ region = { location = "days.parquet", column = "code" } }', folder), folder)
+    assert plan.queries[0].query.cells == ((date(9999, 12, 31),),)
 
 
 def test_a_plan_of_somebody_else_names_no_key_file(folder: Path) -> None:

@@ -15,7 +15,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 from types import MappingProxyType
@@ -26,7 +25,9 @@ from utmost.data.engines.duckdb import DUCKDB
 from utmost.data.engines.engine import CSV, PARQUET, Engine, Location, Row
 from utmost.data.engines.expressions import digits, text_literal
 from utmost.data.engines.schema import ColumnKind, column_kind, show_name
+from utmost.data.predicates.arithmetic import INT64_RANGE
 from utmost.data.predicates.comparisons import compare
+from utmost.data.predicates.function_values import FIRST_DATE, FIRST_TIME, LAST_DATE, LAST_TIME
 from utmost.data.predicates.type_check import unknown_column
 from utmost.data.predicates.typed_values import column_value
 from utmost.errors import InputError
@@ -121,7 +122,7 @@ def read_lookup(lookup: Lookup, folder: Path) -> PublicRows:
             if name not in opened.rows.columns:
                 role = "on" if index < len(lookup.on) else "take"
                 raise unknown_column(name, opened.rows.columns, role, role)
-        columns = [DUCKDB.readable_column(opened.rows, name) for name in names]
+        columns = [_fetchable_column(DUCKDB.readable_column(opened.rows, name)) for name in names]
         types = [_column_type(name, column.type()) for name, column in zip(names, columns, strict=True)]
         values = opened.rows.select(**{f"c{index}": column for index, column in enumerate(columns)})
         rows = opened.connection.rows(values.limit(MAX_LOOKUP_ROWS + 1))
@@ -164,6 +165,23 @@ def _file_path(lookup: Lookup, folder: Path) -> Path:
     return path
 
 
+def _fetchable_column(column: Any) -> Any:
+    """A column with NULL for what Python cannot hold: moments beyond the years 1 to 9999. A time with a zone is in UTC.
+
+    Fetched as they are, an infinite day would be the last one of the year 9999.
+    """
+    import ibis
+
+    dtype = column.type()
+    if not dtype.is_date() and not dtype.is_timestamp():
+        return column
+    first, last = (FIRST_TIME, LAST_TIME) if dtype.is_timestamp() else (FIRST_DATE, LAST_DATE)
+    value = column_value(column)
+    is_inside = compare(">=", value, first, 0) & compare("<=", value, last, 0)
+    moment = column.cast(COLUMN_TYPES[ColumnKind.TIME]) if dtype.is_timestamp() else column
+    return ibis.cases((is_inside, moment), else_=ibis.null(moment.type()))
+
+
 def _column_type(name: str, dtype: Any) -> Any:
     import ibis
 
@@ -177,6 +195,8 @@ def _check_rows(rows: Sequence[Row], key_size: int) -> list[Row]:
     """The rows that have a key. A key that is there twice is shown: the table is public."""
     if len(rows) > MAX_LOOKUP_ROWS:
         raise InputError(f"location must have at most {MAX_LOOKUP_ROWS} rows", "location", "take a smaller table")
+    if any(type(value) is int and not INT64_RANGE[0] <= value <= INT64_RANGE[1] for row in rows for value in row):
+        raise InputError("location must have whole numbers of at most 64 bits", "location", "convert them")
     keyed_rows: dict[Row, Row] = {}
     for row in rows:
         key = row[:key_size]
@@ -235,8 +255,6 @@ def _cell_text(value: Any) -> str | None:
         return "true" if value else "false"
     if isinstance(value, float):
         return repr(value) if math.isfinite(value) else "Infinity" if value > 0 else "-Infinity"
-    if isinstance(value, datetime):
-        return str(value if value.tzinfo is None else value.astimezone(UTC).replace(tzinfo=None))
     if isinstance(value, Decimal):
         sign, numerals, exponent = value.as_tuple()
         number = int("".join(map(str, numerals))) * (-1 if sign else 1)

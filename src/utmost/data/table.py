@@ -355,10 +355,13 @@ class Table:
         self._column_kind(column, "column", "column")
 
     def public_values(self, column: str, limit: int) -> list[Key]:
-        """The different values of a column of a public table, in order, up to a number of them; NULL is none."""
+        """The different values of a column of a public table, in order, up to a number of them.
+
+        NULL is none, and a date beyond the years 1 to 9999 is none either.
+        """
         self.check_distinct(column, None)
         rows = self._rows.select(v0=self._readable_column(self._rows, column))
-        values = rows.filter(rows["v0"].notnull()).distinct().order_by("v0").limit(limit)
+        values = rows.filter(found_cells.is_possible_key(rows["v0"])).distinct().order_by("v0").limit(limit)
         return sorted(value for (value,) in self._connection.rows(values))
 
     def _value_of(self, column: str, domain: Sequence[Key] | None) -> RowValue:

@@ -475,13 +475,17 @@ def prepare_answer(planned_answer: PlannedAnswer, setting: PrivacySetting) -> Pr
 
 
 def _written_size(frame: Release) -> int:
-    """How many bytes a release takes in a file. Names and texts that no file can hold are refused."""
+    """How many bytes a release takes in a file. What no file can hold is refused, and what nobody could read again."""
     try:
-        return len(release_file.release_to_json(frame).encode("utf-8"))
+        size = len(release_file.release_to_json(frame).encode("utf-8"))
     except ValueError:
         raise InputError(
             "plan must have texts of Unicode characters only, got one with another", "plan", "leave it out"
         ) from None
+    if size > release_file.MAX_RELEASE_BYTES:
+        limit = f"{release_file.MAX_RELEASE_BYTES >> 20} MiB"
+        raise InputError(f"plan must make a release of at most {limit}, got a larger one", "plan", "split it")
+    return size
 
 
 def _failure(action: Callable[[], None]) -> str | None:

@@ -16,7 +16,7 @@ from utmost.data.selection import Key
 from utmost.data.sources import Source
 from utmost.errors import InputError
 from utmost.exact.files import is_part_of
-from utmost.exact.input_text import Fields
+from utmost.exact.input_text import CONTROL_CHARACTER, Fields
 
 KEY_FILE_SUFFIXES = (".csv", ".parquet")
 
@@ -78,4 +78,6 @@ def _read_keys(fields: Fields, folder: Path, private: Path | None) -> list[Key]:
         raise fields.locate(problem) from None
     if not 1 <= len(keys) <= MAX_CELLS:
         raise fields.error("column", f"must have from 1 to {MAX_CELLS} different values, got another number")
+    if any(isinstance(key, str) and CONTROL_CHARACTER.search(key) for key in keys):
+        raise fields.error("column", "must have texts without control characters", "no release with one can be read")
     return keys
