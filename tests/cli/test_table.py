@@ -80,3 +80,15 @@ def test_a_table_that_cannot_be_written_is_refused_before_the_charge(utmost, peo
     assert message in result.err
     assert (people / "people.csv").read_text() == before
     assert utmost("budget", "show", "b", "--json").document["spent"] == "0"
+
+
+def test_a_table_does_not_replace_the_file_that_keys_are_read_from(utmost, people):
+    assert utmost("release", "plan.toml", "--table", "keys.csv").code == 0
+    before = (people / "keys.csv").read_bytes()
+    keys = '{ location = "keys.csv", column = "x", kind = "integer" }'
+    (people / "second.toml").write_text(PLAN.replace("[0, 1]", keys))
+    result = utmost("release", "second.toml", "--table", "keys.csv")
+    assert result.code == 2
+    assert "--table must be another file than what is read" in result.err
+    assert (people / "keys.csv").read_bytes() == before
+    assert utmost("budget", "show", "b", "--json").document["charges"] == 1

@@ -15,7 +15,7 @@ from utmost.data.cells import MAX_CELLS
 from utmost.data.selection import Key
 from utmost.data.sources import Source
 from utmost.errors import InputError
-from utmost.exact.files import is_part_of
+from utmost.exact.files import check_no_named_pipe, is_part_of
 from utmost.exact.input_text import CONTROL_CHARACTER, Fields
 
 KEY_FILE_SUFFIXES = (".csv", ".parquet")
@@ -72,6 +72,7 @@ def _read_keys(fields: Fields, folder: Path, private: Path | None) -> list[Key]:
             "location", "must be a public file, got the table itself", "keys taken from it tell who is in it"
         )
     try:
+        check_no_named_pipe(folder / location, "location")
         with sources.open_table(Source(location, columns={} if kind is None else {column: kind}), folder) as table:
             keys = table.public_values(column, MAX_CELLS + 1)
     except InputError as problem:
