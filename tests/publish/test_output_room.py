@@ -15,7 +15,7 @@ from utmost import ledger
 from utmost.cli import run
 from utmost.errors import InputError, LedgerError, OutputError
 from utmost.publish.plans import plan_from_mapping
-from utmost.publish.release_file import ReservedFile, parse_release, save_text
+from utmost.publish.release_file import MAX_RELEASE_BYTES, ReservedFile, parse_release, save_text
 
 GRID = {"column": "x", "low": "-1/3", "high": "1000", "step": "1/3", "nulls": "drop"}
 QUERIES = {
@@ -37,11 +37,11 @@ EPSILONS = ["5", "1/123456789", "1234567/9876543210987654321"]
 NO_ROOM = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def plan(folder: Path, epsilon: str = "1/10", relation: str = "add-remove", **kinds: Any) -> Any:
+def plan(folder: Path, epsilon: str = "1/10", relation: str = "add-remove", delta: str = "0", **kinds: Any) -> Any:
     """A plan for a small table with an open budget."""
     (folder / "data.csv").write_text("x\n" + "7\n" * 50)
     with ledger.open_ledger("ledger.sqlite", folder) as new_ledger:
-        new_ledger.open(ledger.Budget("b", Fraction(1000), neighbours=relation))
+        new_ledger.open(ledger.Budget("b", Fraction(1000), Fraction(delta), neighbours=relation))
     content = {
         "neighbours": relation,
         "budget": "b",
@@ -81,6 +81,27 @@ def test_a_release_too_long_to_be_read_again_is_refused_before_the_charge(
     with pytest.raises(InputError, match="plan must make a release of at most"):
         utmost.release(plan(tmp_path, histogram=QUERIES["histogram"]))
     assert charges(tmp_path) == 0
+
+
+def test_no_more_room_is_set_aside_than_a_release_that_can_be_read_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many cells of however many queries may be found; quantiles on a long grid are told of few cells."""
+    sizes: list[int] = []
+
+    def allocate(handle: int, offset: int, size: int) -> None:
+        sizes.append(size)
+
+    monkeypatch.setattr(os, "posix_fallocate", allocate, raising=False)
+    found = {"by": ["x"], "delta": "1e-9"}
+    long_grid = {"kind": "quantile", "column": "x", "low": 0, "high": 9000, "step": 1, "nulls": "drop"}
+    quantile = {"q": {**long_grid, **found, "probability": "1/2"}}
+    for name, queries in (("one", quantile), ("many", {f"c{k}": {"kind": "count", **found} for k in range(50)})):
+        folder = tmp_path / name
+        folder.mkdir()
+        utmost.release(plan(folder, delta="1/1000", **queries))
+    assert sizes[0] < 10**6
+    assert sizes[1] == MAX_RELEASE_BYTES
 
 
 def test_the_room_is_on_the_disk_and_not_only_promised(tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ def test_a_release_in_cells_has_a_picture_where_its_numbers_have_intervals(cell_
         assert [cell.keys for cell in view.cells] == NAMES.get(view.name, ["n", "s", "other"])
     with_intervals = [view.kind for view in views if all(cell.low is not None for cell in view.cells)]
     assert [view.kind for view in views if view.picture is not None] == with_intervals
-    assert with_intervals == ["count", "sum", "mean", "distinct"]
+    assert with_intervals == ["count", "sum", "mean", "variance", "distinct"]
 
 
 @pytest.fixture

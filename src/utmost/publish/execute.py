@@ -187,7 +187,8 @@ class PreparedRelease:
         prepared_answers = [prepare_answer(planned_answer, self.preview.setting) for planned_answer in planned_answers]
         frame = self._prepare_frame(prepared_answers)
         size = _written_size(frame) + ENTRY_ROOM + sum(prepared_answer.room for prepared_answer in prepared_answers)
-        with nullcontext() if output is None else release_file.ReservedFile(output, size) as output_file:
+        room = min(size, release_file.MAX_RELEASE_BYTES)  # a longer file is no release that can be read
+        with nullcontext() if output is None else release_file.ReservedFile(output, room) as output_file:
             release = self._charge_and_answer(frame, prepared_answers, progress)
             self._keep(release, output_file)
         return release

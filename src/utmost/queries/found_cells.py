@@ -221,9 +221,9 @@ def drawn_cells(drawn: Drawn) -> tuple[tuple[Key, ...], ...]:
     return tuple(tuple(map(key_from_json, cell)) for cell in drawn.details["cells"])
 
 
-def cells_room(columns: int, value_room: int = NUMBER_ROOM) -> int:
+def cells_room(columns: int, value_room: int = NUMBER_ROOM, max_cells: int = MAX_FOUND_CELLS) -> int:
     """More bytes than all cells that can be told take in a release file, with their values."""
-    return MAX_FOUND_CELLS * (NUMBER_ROOM + value_room + columns * KEY_ROOM)
+    return max_cells * (NUMBER_ROOM + value_room + columns * KEY_ROOM)
 
 
 # After the charge: nothing here can fail

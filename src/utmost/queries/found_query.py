@@ -206,7 +206,7 @@ class FoundQuery(Query):
 
     def value_room(self, mechanism: FoundMechanism) -> int:
         """Room for as many cells as can be told."""
-        return found_cells.cells_room(len(self.by), NUMBER_ROOM + self.cell_room(mechanism))
+        return found_cells.cells_room(len(self.by), NUMBER_ROOM + self.cell_room(mechanism), self.max_cells)
 
     def cell_room(self, mechanism: FoundMechanism) -> int:
         """Room for the answer of one cell."""
