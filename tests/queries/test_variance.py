@@ -17,9 +17,11 @@ from utmost.data.grid import Grid
 from utmost.data.row_sums import CellSums, Moments, RowSums
 from utmost.data.selection import NeighbourRelation, PrivacyUnit
 from utmost.errors import InputError
+from utmost.exact import epsilon
 from utmost.publish.calibration import calibrate_error
 from utmost.queries import Variance
-from utmost.queries.answer_mechanisms.variance import ThreeNoises, VarianceMechanism
+from utmost.queries.answer_mechanisms.ratio import geometric_row_noise
+from utmost.queries.answer_mechanisms.variance import MovedNoises, ThreeNoises, VarianceMechanism
 from utmost.queries.privacy_setting import PrivacySetting
 
 ADD_REMOVE, REPLACE = NeighbourRelation.ADD_REMOVE, NeighbourRelation.REPLACE
@@ -130,3 +132,11 @@ def test_an_accuracy_leads_to_an_epsilon() -> None:
 def test_a_grid_whose_squares_no_engine_can_add_up_is_refused() -> None:
     with pytest.raises(InputError, match="step must leave at most 1000000 steps for a variance"):
         Variance("x", grid_of(10**6 + 1), None)
+
+
+def test_two_noises_moved_by_a_third_of_a_small_rate_are_three_noises() -> None:
+    three, moved = ThreeNoises(1.5, 6.0, 4.5), MovedNoises(1.5, 6.0, 0.045, geometric_row_noise(epsilon("0.01")))
+    assert moved.mean() == pytest.approx(three.mean(), rel=1e-4)
+    assert moved.half_width(0.05) == pytest.approx(three.half_width(0.05), rel=1e-4)
+    for distance in (0.0, 1.0, 7.5, 30.0):
+        assert moved.tail(distance) == pytest.approx(three.tail(distance), rel=1e-3)
