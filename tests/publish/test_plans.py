@@ -303,3 +303,14 @@ def test_an_error_names_the_key_of_the_plan_and_the_query(change, field, context
     with pytest.raises(InputError) as caught:
         plan_from_mapping(plan)
     assert (caught.value.field, caught.value.context) == (field, context)
+
+
+def test_the_cells_that_all_queries_list_are_bounded_before_the_last_is_read() -> None:
+    cells = {"kind": "count", "keys": {"x": "1..100000"}, "epsilon": "0.1"}
+    values = {"kind": "distinct", "column": "x", "domain": "1..100000", "epsilon": "0.1"}
+    queries = [{"name": f"q{k}", **(cells if k % 2 else values)} for k in range(21)]
+    source = {"location": "bundled:anes96"}
+    content = {"neighbours": "add-remove", "budget": "b", "source": source, "query": [*queries, {"name": "unread"}]}
+    with pytest.raises(InputError, match="plan must list at most 2000000 cells and values in all queries"):
+        plan_from_mapping(content)
+    assert len(plan_from_mapping(content | {"query": queries[:20]}).queries) == 20

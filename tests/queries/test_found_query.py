@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -129,6 +130,26 @@ def test_selection_and_sum_of_one_cell_are_private_together() -> None:
                     (max(mass - 4 * other.get(y, Fraction(0)), Fraction(0)) for y, mass in one.items()), Fraction(0)
                 )
                 assert excess <= unit_delta + left_out
+
+
+@pytest.mark.parametrize("delta", ["1e-6", "1e-4"])
+@pytest.mark.parametrize("epsilon", [1, 5, 10])
+def test_the_error_of_a_mean_over_found_cells_is_that_of_both_of_its_noises(epsilon: int, delta: str) -> None:
+    """By summing over all noises of the total and of the selection, for a mean at an end of the grid."""
+    query = FoundMean(Mean("x", GRID, None), ("g",), Fraction(delta))
+    mechanism = query.select_mechanism(Fraction(epsilon), SETTINGS[-3]).mechanism
+    error, law, total = query.error_law(mechanism), mechanism.selection.law, mechanism.parts["total"]
+    assert isinstance(total, LatticeMechanism)
+    rate, reach = float(total.epsilon), 300
+    total_noise = {d: math.tanh(rate / 2) * math.exp(-rate * abs(d)) for d in range(-reach, reach + 1)}
+    row_noise = {n: float(law.probability(n) - law.probability(n - 1)) for n in range(1, law.last + 1)}
+    errors = [
+        (abs(d - GRID.size * (law.threshold - n)) * total.unit, mass * weight)
+        for (d, mass), (n, weight) in product(total_noise.items(), row_noise.items())
+    ]
+    assert error.expected == pytest.approx(sum(float(distance) * mass for distance, mass in errors))
+    for width, is_enough in ((error.half_width, True), (error.half_width - total.unit, False)):
+        assert (sum(mass for distance, mass in errors if distance > width) <= 0.05) is is_enough
 
 
 def test_groups_of_a_person_are_refused_where_a_cell_has_values() -> None:

@@ -17,9 +17,11 @@ from utmost.data.grid import Grid
 from utmost.data.row_sums import CellSums, Moments, RowSums
 from utmost.data.selection import NeighbourRelation, PrivacyUnit
 from utmost.errors import InputError
+from utmost.exact import epsilon
 from utmost.publish.calibration import calibrate_error
 from utmost.queries import Variance
-from utmost.queries.answer_mechanisms.variance import ThreeNoises, VarianceMechanism
+from utmost.queries.answer_mechanisms.ratio import geometric_row_noise
+from utmost.queries.answer_mechanisms.variance import MovedNoises, ThreeNoises, VarianceMechanism
 from utmost.queries.privacy_setting import PrivacySetting
 
 ADD_REMOVE, REPLACE = NeighbourRelation.ADD_REMOVE, NeighbourRelation.REPLACE
@@ -142,3 +144,11 @@ def test_the_range_of_a_variance_holds_that_of_all_numbers_within_their_errors(
     low, high = mechanism.value_range((total, squares, rows), (3, 5, 2), query.grid)
     for t, q, r in product((-3, -1, 0, 3), (-5, 0, 5), (-2, 0, 1, 2)):
         assert low <= mechanism.variance(total + t, squares + q, max(rows + r, 1), query.grid) <= high
+
+
+def test_two_noises_moved_by_a_third_of_a_small_rate_are_three_noises() -> None:
+    three, moved = ThreeNoises(1.5, 6.0, 4.5), MovedNoises(1.5, 6.0, 0.045, geometric_row_noise(epsilon("0.01")))
+    assert moved.mean() == pytest.approx(three.mean(), rel=1e-4)
+    assert moved.half_width(0.05) == pytest.approx(three.half_width(0.05), rel=1e-4)
+    for distance in (0.0, 1.0, 7.5, 30.0):
+        assert moved.tail(distance) == pytest.approx(three.tail(distance), rel=1e-3)

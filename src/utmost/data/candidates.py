@@ -33,6 +33,15 @@ class Candidates:
         return frozenset([*keys, *self.by, *(() if self.column is None else (self.column,))])
 
     @property
+    def listed_size(self) -> int:
+        """How many cells and values are listed.
+
+        >>> Candidates(Grouping({"g": (1, 2)}, other=True), column="x", domain=(1, 2, 3, 4)).listed_size
+        7
+        """
+        return (0 if self.grouping is None else self.grouping.size) + len(self.domain or ())
+
+    @property
     def max_groups(self) -> int | None:
         """The most groups that a person can have rows in, from public things; None where they set no end.
 

@@ -121,21 +121,23 @@ class SelectionLaw:
         return bool(self.miss_probability(width) <= miss)
 
     def expected_error(self) -> float:
-        """E|y − count| = Σ_(n<τ) π(n) + Σ_(n≥τ) (1 − π(n)), as a double."""
-        epsilon, rising = self.level.epsilon, self._rising_probabilities()
-        scale = math.exp(_logarithm(self.delta) - epsilon) / -math.expm1(-epsilon)
-        steps = np.arange(1, self.last - self.crossing)
-        falling = np.exp(-epsilon * steps) * (1 - rising[-1] + scale) - scale
-        untold = np.concatenate([1 - rising, falling])
-        return float(rising[: self.threshold].sum() + (1 - untold[rising.size : self.threshold]).sum()) + float(
-            untold[self.threshold :].sum()
-        )
+        """E|y − count|, as a double."""
+        errors, masses = self.error_masses()
+        return float(np.abs(errors) @ masses)
 
-    def _rising_probabilities(self) -> npt.NDArray[np.float64]:
-        """π(0) … π(m) as doubles: δ·e^((n−1)ε)·(1 − e^(−nε))/(1 − e^−ε), of which no factor is too large for one."""
-        counts = np.arange(self.crossing + 1)
-        powers = np.exp(_logarithm(self.delta) + self.level.epsilon * (counts - 1))
-        return np.asarray(powers * np.expm1(-self.level.epsilon * counts) / math.expm1(-self.level.epsilon))
+    def error_masses(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+        """The values of y − count = τ − N and their probabilities, as doubles.
+
+        π(n) − π(n−1) is δ·e^((n−1)ε) up to m, no factor of which is too large for a double. 1 − π(n) falls by e^−ε
+        from there, up to L − 1.
+        """
+        epsilon, counts = self.level.epsilon, np.arange(1, self.last + 1)
+        scale = math.exp(_logarithm(self.delta) - epsilon) / -math.expm1(-epsilon)
+        rising = np.exp(_logarithm(self.delta) + epsilon * np.arange(self.crossing))
+        untold = 1 - float(rising.sum())
+        powers = np.exp(-epsilon * np.arange(self.last - self.crossing))
+        falling = np.append(np.maximum(powers * (untold + scale) - scale, 0), 0)
+        return self.threshold - counts, np.concatenate([rising, falling[:-1] - falling[1:]])
 
 
 @lru_cache(maxsize=256)  # asked of each cell

@@ -32,6 +32,7 @@ from utmost.queries.query import Query
 
 MAX_PLAN_BYTES = 1 << 20  # bytes of a plan
 MAX_QUERIES = 1000
+MAX_LISTED_CELLS = 2 * 10**6  # cells and values of domains that all queries list: a release has each of them
 MAX_NAME_CHARS = 100
 MAX_LOOKUPS = 20
 MAX_MARKERS = 100  # texts of a column that mean NULL
@@ -294,11 +295,24 @@ def _parse_queries(tables: list[Fields], price: PlanPrice) -> tuple[QuerySpec, .
         raise InputError(
             f"plan must have from 1 to {MAX_QUERIES} queries, got {len(tables)}", "query", "add [[query]] tables"
         )
-    queries = _split_delta([query for fields in tables for query in _parse_query(fields, price)], price.delta)
+    queries = _split_delta(_parse_tables(tables, price), price.delta)
     _check_names([query_spec.name for query_spec in queries])
     if any(query_spec.wanted is not None for query_spec in queries):
         return queries
     return pricing.price_queries(queries, price.epsilon)
+
+
+def _parse_tables(tables: list[Fields], price: PlanPrice) -> list[QuerySpec]:
+    """The queries one by one, until they list more cells than a plan may have."""
+    queries: list[QuerySpec] = []
+    listed_size = 0
+    for fields in tables:
+        queries += _parse_query(fields, price)
+        listed_size += queries[-1].query.candidates.listed_size
+        if listed_size > MAX_LISTED_CELLS:
+            problem = f"plan must list at most {MAX_LISTED_CELLS} cells and values in all queries, got more"
+            raise InputError(problem, "query", "split it into several plans")
+    return queries
 
 
 def _check_names(names: Sequence[str]) -> None:

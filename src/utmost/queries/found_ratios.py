@@ -20,7 +20,7 @@ from utmost.exact import epsilon as level_of
 from utmost.queries.answer_mechanisms.found import FoundMechanism
 from utmost.queries.answer_mechanisms.lattice import LatticeMechanism, PreparedNoise, half_width, prepare_noise
 from utmost.queries.answer_mechanisms.mechanism import AnswerMechanism, Drawn, ErrorLaw
-from utmost.queries.answer_mechanisms.ratio import RatioMechanism, drawn_parts, ratio_ends
+from utmost.queries.answer_mechanisms.ratio import RatioMechanism, RowNoise, drawn_parts, ratio_ends
 from utmost.queries.answer_mechanisms.variance import VarianceMechanism, drawn_numbers
 from utmost.queries.found_query import CellDraw, FoundQuery
 from utmost.queries.mean import Mean
@@ -38,6 +38,7 @@ class FoundRatio(FoundQuery):
 
     __slots__ = ()
 
+    inner: Mean | Variance
     sums: ClassVar[tuple[str, ...]]  # the names of the noisy sums, each over a power of the number of rows
 
     @property
@@ -47,10 +48,7 @@ class FoundRatio(FoundQuery):
 
     @abstractmethod
     def counted(self, mechanism: FoundMechanism) -> CountedMechanism:
-        """The mechanism of the same sums over rows with geometric noise of the rate of the selection.
-
-        The selection's noise rises and falls by the same factor e^ε′ a step, and has no tails.
-        """
+        """The mechanism of the same sums over rows with geometric noise of the rate of the selection."""
 
     @abstractmethod
     def lattices(self, rates: tuple[Fraction, ...]) -> tuple[LatticeMechanism, ...]:
@@ -82,8 +80,10 @@ class FoundRatio(FoundQuery):
         return self.counted(mechanism).room()
 
     def parts_error(self, mechanism: FoundMechanism) -> ErrorLaw:
-        """That of the same sums over rows with geometric noise of the same rate."""
-        return self.inner.error_law(self.counted(mechanism))
+        """That of the same sums over rows with the noise of the selection."""
+        self.inner.check_step()
+        row_noise = RowNoise(*mechanism.selection.law.error_masses())
+        return self.counted(mechanism).error_law(self.inner.grid.size, row_noise)
 
     def check_cell(self, mechanism: FoundMechanism, drawn: Drawn) -> None:
         """Refuse parts whose number of rows is not the count of the cell, and a value that is not theirs."""

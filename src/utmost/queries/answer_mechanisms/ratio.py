@@ -102,18 +102,18 @@ class RatioMechanism(AnswerMechanism):
         """More bytes than a mean and both of its parts take in a release file."""
         return 3 * (self.total.room(1) + self.rows.room(1))
 
-    def error_law(self, steps: int) -> ErrorLaw:
+    def error_law(self, steps: int, row_noise: RowNoise | None = None) -> ErrorLaw:
         """How far off the mean of r rows is, times r, at its worst: for a mean at an end of the grid. In doubles.
 
         m̂ − m = unit·(Δ_T − t·Δ_R)/(r + Δ_R) for the noises Δ_T, Δ_R of total and rows, t = T/r between −N and N; so r
         times it is about unit·(Δ_T − N·Δ_R) at worst, N the `steps` of the grid. Its law is that of Δ_T moved by N·j,
-        over the j of Δ_R.
+        over the j of Δ_R: of the geometric noise of `rows`, or of another `row_noise` of the same rate.
         """
         total, rows = level_of(self.total.epsilon), level_of(self.rows.epsilon)
         if rows.epsilon < LAPLACE_LIMIT_EPSILON:  # both noises are Laplace's of the same scale, as good as
             expected, half = 1.5 / total.epsilon, math.ceil(TWO_LAPLACE_HALF_WIDTH / total.epsilon)
         else:
-            expected, half = _combined_noise_error(total, steps, rows)
+            expected, half = _combined_noise_error(total, steps, row_noise or geometric_row_noise(rows))
         expected, width = round_to_12_digits(float(self.total.unit) * expected), self.total.unit * half
         sentence = (
             f"noise: at worst about {plain_decimal(expected, 4, decimal_above)}{OVER_ROWS_SUFFIX} on average, "
@@ -192,29 +192,41 @@ def _parse_rows(rows: object) -> int:
     return row_count
 
 
-def _combined_noise_error(total: Level, steps: int, rows: Level) -> tuple[float, int]:
-    """E|Δ_T + N·Δ_R|, and the least t with Pr[|Δ_T + N·Δ_R| > t] ≤ 1/20.
+@dataclass(frozen=True, slots=True, eq=False)
+class RowNoise:
+    """The noise of a number of rows: its values and their probabilities, as doubles."""
 
-    E|Δ + c| = |c| + 2α^(|c|+1)/(1 − α²), and Pr[Δ > t] is α^(t+1)/(1+α), or 1 − α^(−t)/(1+α) for t < 0.
+    values: npt.NDArray[np.int64]
+    probabilities: npt.NDArray[np.float64]
+
+
+def geometric_row_noise(level: Level) -> RowNoise:
+    """Two-sided geometric noise, as far as it matters."""
+    import numpy as np
+
+    largest = math.ceil(30 / level.epsilon) + 1
+    values = np.arange(-largest, largest + 1)
+    return RowNoise(values, math.tanh(level.epsilon / 2) * np.exp(-level.epsilon * np.abs(values)))
+
+
+def _combined_noise_error(total: Level, steps: int, row_noise: RowNoise) -> tuple[float, int]:
+    """E|Δ_T − N·Δ_R|, and the least t with Pr[|Δ_T − N·Δ_R| > t] ≤ 1/20.
+
+    E|Δ + c| = |c| + 2α^(|c|+1)/(1 − α²), and Pr[Δ > t] is α^(t+1)/(1+α), or 1 − α^(−t)/(1+α) for t < 0. Δ_T is
+    symmetric, so Pr[|Δ_T − c| > t] = Pr[Δ_T > t − c] + Pr[Δ_T > t + c].
     """
     import numpy as np
 
-    max_row_noise = math.ceil(30 / rows.epsilon) + 1
-    row_noises = np.arange(-max_row_noise, max_row_noise + 1)
-    probabilities = math.tanh(rows.epsilon / 2) * np.exp(-rows.epsilon * np.abs(row_noises))
-    shifts, rate = steps * row_noises, total.epsilon
+    probabilities, shifts, rate = row_noise.probabilities, steps * row_noise.values, total.epsilon
     expected = float(probabilities @ (np.abs(shifts) + np.exp(-rate * np.abs(shifts)) * noise_spread(total)))
     tail_factor = 1 / (1 + float(total.alpha))
 
+    def tails(distances: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+        near = np.exp(-rate * (np.abs(distances) + (distances >= 0))) * tail_factor
+        return np.asarray(np.where(distances >= 0, near, 1 - near))
+
     def probability_outside(reach: int) -> float:
-        """By symmetry twice what lies above."""
-        distances = reach - shifts
-        tails = np.where(
-            distances >= 0,
-            np.exp(-rate * (np.abs(distances) + 1)) * tail_factor,
-            1 - np.exp(-rate * np.abs(distances)) * tail_factor,
-        )
-        return 2 * float(probabilities @ tails)
+        return float(probabilities @ (tails(reach - shifts) + tails(reach + shifts)))
 
     low, high = 0, math.ceil(2 * expected) + 1
     while probability_outside(high) > MISS_PROBABILITY:

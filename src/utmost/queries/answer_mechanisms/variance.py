@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -21,7 +21,7 @@ from utmost.queries.answer_mechanisms.mechanism import (
     round_to_12_digits,
     schema_object,
 )
-from utmost.queries.answer_mechanisms.ratio import MAX_ROWS, OVER_ROWS_SUFFIX
+from utmost.queries.answer_mechanisms.ratio import LAPLACE_LIMIT_EPSILON, MAX_ROWS, OVER_ROWS_SUFFIX, RowNoise
 
 if TYPE_CHECKING:
     from utmost.data.grid import Grid
@@ -109,13 +109,17 @@ class VarianceMechanism(AnswerMechanism):
         """More bytes than a variance and its three parts take in a release file."""
         return 4 * (self.total.room(1) + self.squares.room(1) + self.rows.room(1))
 
-    def error_law(self, steps: int) -> ErrorLaw:
+    def error_law(self, steps: int, row_noise: RowNoise | None = None) -> ErrorLaw:
         """How far off the variance of r rows is, times r, at its worst and to first order. In doubles.
 
         With τ = T/r, κ = Q/r and V = (κ + N²)/2 − τ², r·dV = ΔQ/2 − 2τ·ΔT + (N²/2 + τ² − V)·ΔR to first order. As
-        |τ| ≤ N and 0 ≤ V ≤ N² − τ², no factor is larger in size than at |τ| = N, V = 0: 1/2, 2N and 3N²/2.
+        |τ| ≤ N and 0 ≤ V ≤ N² − τ², no factor is larger in size than at |τ| = N, V = 0: 1/2, 2N and 3N²/2. The noise of
+        the rows is the geometric one of `rows`, or another `row_noise` of the same rate.
         """
-        noise = ThreeNoises(*self._noise_scales(steps))
+        squares, total, rows = self._noise_scales(steps)
+        noise: ThreeNoises | MovedNoises = ThreeNoises(squares, total, rows)
+        if row_noise is not None and self.rows.epsilon >= LAPLACE_LIMIT_EPSILON:
+            noise = MovedNoises(squares, total, 3 * steps**2 / 2, row_noise)
         unit = float(self.squares.unit)
         expected = round_to_12_digits(unit * noise.mean())
         width = round_to_12_digits(unit * noise.half_width(float(MISS_PROBABILITY)))
@@ -172,13 +176,58 @@ class ThreeNoises:
 
     def half_width(self, miss: float) -> float:
         """The distance that |sum| passes with this probability."""
-        low, high = 0.0, self.mean()
-        while self.tail(high) > miss:
-            high *= 2
-        for _ in range(60):
-            middle = (low + high) / 2
-            low, high = (middle, high) if self.tail(middle) > miss else (low, middle)
-        return high
+        return _passed_distance(self.tail, self.mean(), miss)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MovedNoises:
+    """The sum of two independent Laplace noises of different scales, moved by a factor times the noise of rows.
+
+    For two noises Pr[sum > t] = Σ A_i·e^(−t/b_i)/2 for t ≥ 0 and E|sum + c| = |c| + Σ A_i·b_i·e^(−|c|/b_i), with the
+    A_i = b_i²/(b_i² − b_j²) of `ThreeNoises`. The sum is symmetric.
+    """
+
+    first: float
+    second: float
+    factor: float
+    row_noise: RowNoise
+
+    def _terms(self) -> list[tuple[float, float]]:
+        """A_i and b_i."""
+        pairs = ((self.first, self.second), (self.second, self.first))
+        return [(b**2 / (b**2 - other**2), b) for b, other in pairs]
+
+    def tail(self, distance: float) -> float:
+        """Pr[|sum| > distance]: what is above it, and what is below it on the other side."""
+        import numpy as np
+
+        moves = self.factor * self.row_noise.values
+        distances = np.stack([distance - moves, distance + moves])
+        near = sum(weight / 2 * np.exp(-np.abs(distances) / scale) for weight, scale in self._terms())
+        return float(np.where(distances >= 0, near, 1 - near).sum(axis=0) @ self.row_noise.probabilities)
+
+    def mean(self) -> float:
+        """The mean of |sum|."""
+        import numpy as np
+
+        moves = np.abs(self.factor * self.row_noise.values)
+        distances = moves + sum(weight * scale * np.exp(-moves / scale) for weight, scale in self._terms())
+        return float(distances @ self.row_noise.probabilities)
+
+    def half_width(self, miss: float) -> float:
+        """The distance that |sum| passes with this probability."""
+        return _passed_distance(self.tail, self.mean(), miss)
+
+
+def _passed_distance(tail: Callable[[float], float], start: float, miss: float) -> float:
+    """The distance whose tail, which falls, is `miss`; from a distance to begin with, not below it."""
+    low, high = 0.0, start
+    while tail(high) > miss:
+        high *= 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if tail(middle) > miss else (low, middle)
+    return high
 
 
 def drawn_numbers(details: Mapping[str, Any]) -> tuple[int, int, int]:
