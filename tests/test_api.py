@@ -166,6 +166,7 @@ def test_no_name_is_written_twice() -> None:
         assert len(value.split()) == len(set(value.split()))
 
 
+@pytest.mark.slow
 def test_type_checkers_resolve_public_names(tmp_path: Path) -> None:
     pytest.importorskip("mypy")
     (tmp_path / "program.py").write_text(

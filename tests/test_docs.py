@@ -54,6 +54,7 @@ def matches(expected: str, printed: str) -> bool:
     return re.fullmatch(pattern, printed) is not None
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("page", PAGES, ids=page_name)
 def test_python_in_the_docs_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -71,6 +72,7 @@ def test_python_in_the_docs_runs(page: Path, tmp_path: Path, monkeypatch: pytest
     assert page.exists()
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("page", PAGES, ids=page_name)
 def test_commands_in_the_docs_print_what_the_docs_say(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -133,6 +133,7 @@ CORRECT_BOXES = {
 }
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("name", CORRECT_BOXES)
 @pytest.mark.parametrize(("confidence", "audits"), [("0.9", 200), ("0.99", 100)])
 def test_correct_boxes_raise_no_more_alarms_than_stated(name, confidence, audits):

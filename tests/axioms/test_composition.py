@@ -107,6 +107,7 @@ def _pointwise_maximum(curves: list[Curve]) -> list[tuple[Fraction, Fraction]]:
     return [(a, max(c(a) for c in curves)) for a in breakpoints]
 
 
+@pytest.mark.few
 @pytest.mark.parametrize(
     ("rows", "times"),
     [

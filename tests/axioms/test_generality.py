@@ -68,6 +68,7 @@ def test_order_and_names_do_not_matter(data):
     assert equivalent(source, second.restrict(data.draw(st.permutations(source.inputs))))
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(channels(3, 3), channels(3, 2))
 def test_qif_finds_the_same_order(source, post_processing):

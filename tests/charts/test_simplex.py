@@ -241,6 +241,7 @@ def region_of(distances: list[list[int]], level: str) -> list[tuple[float, ...]]
     return [tuple(float(p) for p in region.posterior(k)) for k in range(len(region.columns))]
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("level", ["1/3", "1/2", "2/3"])
 @pytest.mark.parametrize(
     "distances",

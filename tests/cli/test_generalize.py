@@ -73,7 +73,7 @@ def test_many_parts_are_peeled(utmost):
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (("silent.csv", "--alpha", "1/2"), "at most 4096 outputs"),
+        pytest.param(("silent.csv", "--alpha", "1/2"), "at most 4096 outputs", marks=pytest.mark.slow),
         (("padded.csv", "--alpha", "3/4"), "must be private at this level"),
         (("padded.csv", "--space", "line:3"), "points of line:3"),
         (("padded.csv", "--alpha", "1/2", "--epsilon", "1"), "both"),

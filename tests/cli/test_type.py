@@ -111,7 +111,7 @@ def test_a_mechanism_in_a_file_is_judged(utmost: Callable[..., Any]) -> None:
     assert "NOT the best" in utmost(*arguments, "flat.csv").out
 
 
-@pytest.mark.parametrize("space", ["line:3", "grid:2x2"])
+@pytest.mark.parametrize("space", ["line:3", pytest.param("grid:2x2", marks=pytest.mark.slow)])
 def test_the_region_is_drawn_for_three_and_four_secrets(utmost: Callable[..., Any], space: str) -> None:
     assert "drew region.svg" in utmost("type", space, *HALF, "--plot", "region.svg").err
     assert Path("region.svg").read_text().startswith("<svg")
@@ -201,6 +201,7 @@ def test_the_document_has_what_proves_a_capacity(utmost: Callable[..., Any], spa
             assert (coverage - 1) * (1 if power < 1 else -1) > -1e-12
 
 
+@pytest.mark.slow
 def test_bounds_are_rounded_outwards(utmost: Callable[..., Any]) -> None:
     """The additive capacity of a long cycle is below 1 by 10^−15047: its upper bound is 1, its lower one is not."""
     proof = utmost("type", "cycle:100000", *HALF, "--json").document["certificate"]

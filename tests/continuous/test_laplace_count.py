@@ -178,6 +178,7 @@ def test_laplace_loss_is_the_integral_that_quadrature_finds(costs, level):
     assert float(laplace_loss(costs, level)) == pytest.approx(quadrature(costs, level.epsilon), rel=1e-7, abs=1e-9)
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("level", [alpha("1/2"), *EPSILONS], ids=str)
 @pytest.mark.parametrize("name", LOSSES)
 def test_laplace_loss_of_twenty_is_the_integral_that_quadrature_finds(name, level):

@@ -74,6 +74,7 @@ def storage(request: pytest.FixtureRequest) -> str:
     return name
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("names", NAMES, ids=lambda names: names[0])
 def test_a_column_may_be_called_like_anything_in_a_statement(
     storage: str, names: tuple[str, ...], expected_answers: list[Any], request: pytest.FixtureRequest, tmp_path: Path

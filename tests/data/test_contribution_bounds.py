@@ -265,6 +265,7 @@ def kept_counts(table: Table, unit: PrivacyUnit) -> list[tuple[int, ...]]:
     return [tuple(sizes[start : start + 3]) for start in range(0, len(sizes), 3)]
 
 
+@pytest.mark.few
 @pytest.mark.parametrize(
     ("unit", "law"),
     [

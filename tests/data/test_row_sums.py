@@ -49,7 +49,7 @@ def by_cell(sums: CellSums) -> dict[object, object]:
 
 
 @pytest.mark.parametrize("part", [None, Partition("g", "a")], ids=str)
-@pytest.mark.parametrize("unit", [PrivacyUnit(), ALL_ROWS], ids=str)
+@pytest.mark.parametrize("unit", [PrivacyUnit(), pytest.param(ALL_ROWS, marks=pytest.mark.slow)], ids=str)
 def test_requests_that_share_scans_have_the_answers_they_have_alone(
     table: Table, unit: PrivacyUnit, part: Partition | None
 ) -> None:
@@ -65,7 +65,9 @@ def test_requests_that_share_scans_have_the_answers_they_have_alone(
             assert sums == alone
 
 
-@pytest.mark.parametrize("unit", [PrivacyUnit("p", rows=2), PrivacyUnit("p", groups=2)], ids=str)
+@pytest.mark.parametrize(
+    "unit", [pytest.param(PrivacyUnit("p", rows=2), marks=pytest.mark.slow), PrivacyUnit("p", groups=2)], ids=str
+)
 def test_persons_are_bounded_in_every_request_of_a_scan(table: Table, unit: PrivacyUnit) -> None:
     asked = [request for request in requests(unit) if unit.groups is None or request.values is None]
     for request, sums in zip(asked, table.row_sums(asked), strict=True):

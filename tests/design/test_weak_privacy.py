@@ -68,6 +68,7 @@ def assert_exact(program: LinearProgram) -> ProgramCertificate:
     return certificate
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("kind", LOSSES)
 @pytest.mark.parametrize("size", [3, 4, 5, 6])
 def test_the_optimum_at_any_level_is_the_fraction_of_an_exact_solver(size: int, kind: str) -> None:

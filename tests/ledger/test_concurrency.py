@@ -48,6 +48,7 @@ def test_a_hundred_processes_spend_exactly_the_budget_when_their_costs_divide_it
     assert sum(lines.count("short") for lines in outputs) == 100
 
 
+@pytest.mark.slow
 def test_a_hundred_processes_with_different_costs_never_spend_more(location):
     shares = ["1/7", "1/11", "1/50", "1/13"]
     with open_ledger(location) as ledger:

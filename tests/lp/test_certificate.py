@@ -16,6 +16,7 @@ HALF = Fraction(1, 2)
 TINY = Fraction(1, 10**30)
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("scaled", [False, True])
 @pytest.mark.parametrize("n", [*range(3, 21), 40])
 def test_the_certified_optimum_is_the_remapped_geometric_loss(n: int, scaled: bool) -> None:

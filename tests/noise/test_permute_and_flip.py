@@ -69,7 +69,7 @@ def test_the_law_in_reals_and_in_balls_is_the_same() -> None:
         assert float(interval.rad()) < 1e-40
 
 
-@pytest.mark.parametrize("size", [2, 3, 4])
+@pytest.mark.parametrize("size", [2, 3, pytest.param(4, marks=pytest.mark.slow)])
 def test_losses_that_move_by_one_change_no_probability_by_more_than_two_rates(size: int) -> None:
     """e^(2·rate) = 4, over all pairs of losses up to 2, and it is reached; e^rate = 2 where all move the same way."""
     worst = {"any": Fraction(0), "one way": Fraction(0)}

@@ -436,6 +436,7 @@ def test_only_points_near_the_answers_matter_to_a_uniform_prior(values, loss, ra
     assert near_reading.before is None
 
 
+@pytest.mark.slow
 @settings(max_examples=4)
 @given(st.integers(-73, 73), st.integers(9_000, 12_000), st.sampled_from(["replace", "add-remove"]))
 def test_only_means_near_the_ratio_matter_to_a_uniform_prior(mean, rows, relation):

@@ -131,6 +131,7 @@ def shape(content: Any, key: str = "", is_found: bool = False) -> Any:
     return [shape(entry) for entry in content] if isinstance(content, list) else content
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
 @pytest.mark.parametrize("unit", UNITS.values(), ids=UNITS)
 @settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -139,6 +140,22 @@ def test_neighbouring_tables_have_the_same_outcome_for_every_kind_of_query(
     tmp_path: Path, relation: str, unit: dict[str, Any] | None, epsilon: str, others: Any, pair: Any
 ) -> None:
     """A unit is replaced, or removed; values are at both ends, beyond, missing, infinite and no numbers."""
+    assert_same_outcome(tmp_path, relation, unit, epsilon, others, pair)
+
+
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+@pytest.mark.parametrize("unit", UNITS.values(), ids=UNITS)
+def test_two_neighbouring_tables_have_the_same_outcome_for_every_kind_of_query(
+    tmp_path: Path, relation: str, unit: dict[str, Any] | None
+) -> None:
+    """One has a row at an end, the other rows that are missing, infinite and no numbers."""
+    odd = [(0, None, "s"), (0, float("nan"), None), (0, float("-inf"), "elsewhere")]
+    assert_same_outcome(tmp_path, relation, unit, "1/3", [[(0, 9.0, "n")] * 2], ([(0, 0.0, "n")] * 5, odd))
+
+
+def assert_same_outcome(
+    tmp_path: Path, relation: str, unit: dict[str, Any] | None, epsilon: str, others: Any, pair: Any
+) -> None:
     if unit is None:
         others, pair = [rows[:1] for rows in others], tuple(rows[:1] for rows in pair)
     states = pair if relation == "replace" else (pair[0], [])

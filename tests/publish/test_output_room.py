@@ -59,7 +59,7 @@ def charges(folder: Path) -> int:
 
 
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
-@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("epsilon", ["5", *(pytest.param(epsilon, marks=pytest.mark.slow) for epsilon in EPSILONS[1:])])
 def test_the_room_set_aside_before_the_charge_holds_the_release(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, epsilon: str, relation: str
 ) -> None:

@@ -89,7 +89,7 @@ def test_a_step_whose_error_no_double_holds_is_refused(kind: Any, size: Fraction
         query.error_law(mechanism)
 
 
-@pytest.mark.parametrize("rate", ["1/10", "1", "10"])
+@pytest.mark.parametrize("rate", [pytest.param("1/10", marks=pytest.mark.slow), "1", "10"])
 def test_the_error_of_a_ratio_is_that_of_a_mean_at_an_end(rate: str) -> None:
     """Against the convolution of both laws, term by term."""
     grid = Grid(Fraction(0), Fraction(4), Fraction(1))

@@ -66,6 +66,7 @@ GRID, WIDE = Grid(Fraction(0), Fraction(2), Fraction(1)), Grid(Fraction(-1), Fra
 HALF, ZERO, DELTA = Fraction(1, 2), Fraction(0), Fraction(1, 10**6)
 LABELS, SEASONS = {"label": ("north", "south")}, {"season": ("summer", "other")}
 LISTED = {"where_to": ("north", "south", "none"), "decade": (-130, 0, 30)}
+ONE_FAST_STORAGE = ["parquet", *(pytest.param(name, marks=pytest.mark.slow) for name in STORAGES if name != "parquet")]
 UNITS = (PrivacyUnit(), PrivacyUnit("person", rows=1), PrivacyUnit("person", rows=2), PrivacyUnit("person", groups=2))
 
 
@@ -313,6 +314,7 @@ def test_no_unit_moves_an_answer_through_new_columns_by_more_than_its_sensitivit
     check_cases(COUNTS + NUMBERS, answers_of_all, open_worlds(unit), unit)
 
 
+@pytest.mark.parametrize("storage", ONE_FAST_STORAGE, indirect=True)
 def test_nor_does_a_row_where_each_table_is_asked_alone(open_worlds: Callable[[PrivacyUnit], Table]) -> None:
     check_cases(APART, answers_apart, open_worlds(UNITS[0]), UNITS[0])
 
@@ -326,6 +328,7 @@ def test_nor_does_a_person_where_each_table_is_asked_alone(
     check_cases(APART, answers_apart, open_worlds(unit), unit)
 
 
+@pytest.mark.parametrize("storage", ONE_FAST_STORAGE, indirect=True)
 def test_a_replaced_row_moves_an_answer_about_everybody_by_no_more_than_its_sensitivity(
     storage: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:

@@ -69,6 +69,7 @@ def test_who_has_used_a_share_is_refused_until_it_is_refilled_and_others_are_not
     assert pool.run("eve", busy, 0.0) == "done"
 
 
+@pytest.mark.slow
 def test_what_takes_too_long_is_stopped_with_its_process_and_the_end_of_the_pool_ends_all(pool):
     pool._limits = replace(pool._limits, compute_seconds=2)
     with pytest.raises(InputError, match="more than 2 seconds and was stopped"):

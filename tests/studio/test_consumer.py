@@ -94,6 +94,7 @@ def test_a_release_has_its_answers(release_studio):
     assert not release_studio.get(f"{ROOT}{OPEN}").json()["answers"][0]["bounded"]
 
 
+@pytest.mark.few
 @pytest.mark.parametrize(
     ("form", "prior", "loss"),
     [

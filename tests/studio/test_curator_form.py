@@ -29,9 +29,15 @@ def test_a_histogram_has_room_for_one_more_column_however_often_it_is_sent(studi
 
 
 @pytest.fixture
-def page(settings) -> Iterator[Any]:
+def browser() -> Iterator[Any]:
+    with chromium() as chromium_browser:
+        yield chromium_browser
+
+
+@pytest.fixture
+def page(browser, settings) -> Iterator[Any]:
     write_visits(settings)
-    with chromium() as browser, serve(make_app(settings)) as address:
+    with serve(make_app(settings)) as address:
         page = browser.new_page()
         page.goto(f"{address}{PLAN}?location=visits.csv")
         yield page

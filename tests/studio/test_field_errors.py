@@ -141,6 +141,7 @@ def test_the_blank_forms_show_no_error(studio):
     assert shown_errors(plan_page(studio, {})) == {}
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("field", [name for name in QueryDraft.model_fields if name not in CHOICES])
 def test_every_field_of_a_query_shows_its_error(studio, field):
     changes = {f"queries.0.{name}": text for name, text in BAD_QUERIES[field].items()}
@@ -149,6 +150,7 @@ def test_every_field_of_a_query_shows_its_error(studio, field):
     assert not errors[f"queries.0.{field}"].startswith('query "')
 
 
+@pytest.mark.few
 @pytest.mark.parametrize(
     "field", [name for name in PlanDraft.model_fields if name not in CHOICES | FREE_TEXTS | LINKED | NEW_COLUMNS]
 )
@@ -162,6 +164,7 @@ def test_every_field_of_a_new_column_shows_its_error(studio, field):
     assert list(shown_errors(plan_page(studio, BAD_NEW_COLUMNS[field]))) == [field]
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("field", [name for name in NewBudget.model_fields if name not in CHOICES])
 def test_every_field_of_a_budget_shows_its_error(studio, field):
     valid = {"name": "panel", "epsilon": "1", "delta": "0", "composition": "pure", "unit": "row"}
@@ -170,12 +173,14 @@ def test_every_field_of_a_budget_shows_its_error(studio, field):
     assert answer.json()["field"] == field
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("field", [field.name for field in fields(DesignInput)])
 def test_every_field_of_a_design_shows_its_error(studio, field):
     page = studio.get("/designer", params={field: BAD_QUESTIONS[field]})
     assert list(shown_errors(page.text)) == [field]
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("field", [field.name for field in fields(PrecisionInput)])
 def test_every_field_of_a_machine_shows_its_error(studio, field):
     page = studio.get("/precision", params={field: BAD_MACHINES[field]})
@@ -192,6 +197,7 @@ def bad_readings() -> dict[str, dict[str, str]]:
     return bad
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("field", [name for name in ReadingForm.model_fields if name not in CHOICES | {"loss"}])
 def test_every_field_of_a_reading_shows_its_error(studio, field):
     folder = studio.settings.releases

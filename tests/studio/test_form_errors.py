@@ -34,6 +34,7 @@ def client(settings):
     return TestClient(app, base_url="http://127.0.0.1")
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("how", ERRORS)
 def test_an_error_of_ours_is_answered_by_its_line_and_its_status(client, how):
     error, status = ERRORS[how]

@@ -45,6 +45,7 @@ def test_a_team_does_not_move_to_another_port(tmp_path, monkeypatch, capsys):
     assert f"--port must be free on 127.0.0.1, got {port}" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_team_is_served_with_tokens(tmp_path):
     token = visitors.add_token(tmp_path / "tokens.txt", "ann", "curator")
     arguments = ("serve", "--ledger", "ledger.sqlite", "--tokens", "tokens.txt", "--folder", tmp_path, "--port", "0")

@@ -123,7 +123,7 @@ def column_loss(y: float, rate: float, density, loss: str) -> float:
     )
 
 
-@pytest.mark.parametrize("loss", ["absolute", "squared"])
+@pytest.mark.parametrize("loss", [pytest.param("absolute", marks=pytest.mark.slow), "squared"])
 def test_double_quadrature_lies_between_the_bounds(loss):
     rate, density = 2.0, stats.beta(2, 5).pdf
     inner = integrate.quad(lambda y: column_loss(y, rate, density, loss), 0, 1, epsabs=1e-7, limit=30)[0]
@@ -132,6 +132,7 @@ def test_double_quadrature_lies_between_the_bounds(loss):
     assert contains(bounds, rate / 2 * inner + end_losses / 2, 2e-7)
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("loss_name", [*LOSSES, "power:1/2"])
 @pytest.mark.parametrize("name", mechanisms.MECHANISM_NAMES)
 def test_riemann_sums_lie_between_the_bounds(name, loss_name):
@@ -254,7 +255,7 @@ BAD_KERNELS = [
     (lambda x, y: (-1, 1), "0 <= lower <= upper"),
     (lambda x, y: 1, "two bounds"),
     (lambda x, y: (1.0, 1.0), "kernel must be exact"),
-    (lambda x, y: ("1/2", 2), "the kernel or the arithmetic is known no better"),
+    pytest.param(lambda x, y: ("1/2", 2), "the kernel or the arithmetic is known no better", marks=pytest.mark.slow),
 ]
 
 
