@@ -39,7 +39,11 @@ from utmost.queries import (
     Sum,
     Variance,
 )
+from utmost.queries.exact_answers import exact_answers
+from utmost.queries.found_cells import FoundAnswers
+from utmost.queries.found_count import FoundCount
 from utmost.queries.privacy_setting import PrivacySetting
+from utmost.queries.registry import FOUND_FORMS
 
 pytestmark = quiet
 
@@ -175,6 +179,27 @@ def queries(draw: st.DrawFn, table: Table, kind: str, text: str | None) -> Query
     return {"sum": Sum, "mean": Mean, "variance": Variance}[kind](column, grid, nulls, text)
 
 
+@st.composite
+def asked_queries(draw: st.DrawFn, table: Table) -> Query:
+    """A query of any kind that shares scans: of all rows, of listed cells or of found ones."""
+    kind, text = draw(st.sampled_from(("count", "sum", "mean", "variance"))), draw(st.sampled_from(WHERE_CLAUSES))[0]
+    query, form = draw(queries(table, kind, text)), draw(st.sampled_from(("all", "listed", "found")))
+    if form == "all":
+        return query
+    if form == "listed":
+        return GroupedQuery(query, draw(groupings()))
+    by, delta = draw(st.sampled_from((("region",), ("small", "flag"), ("flag", "small")))), Fraction(1, 10**6)
+    return FoundCount(by, text, delta) if kind == "count" else FOUND_FORMS[type(query)](query, by, delta)
+
+
+def plain_answer(answer: list[int]) -> object:
+    """Cells that were found, by their keys and without those that no row is in; another answer as it is."""
+    if not isinstance(answer, FoundAnswers):
+        return answer
+    values = answer.answers or [()] * len(answer)
+    return {cell: (rows, value) for cell, rows, value in zip(answer.cells, answer, values, strict=True) if rows}
+
+
 def fixed_rows(size: int) -> list[dict[str, Any]]:
     """Rows with every awkward value, the same ones every time."""
     generator = random.Random(19)
@@ -270,6 +295,26 @@ def test_any_table_is_answered_as_plain_python_does(
             assert drawn_table.units(PrivacyUnit()) == len(rows)
             people = {row["name"] for row in stored_rows(storage, rows)} - {None}
             assert drawn_table.units(PrivacyUnit("name", rows=1)) == len(people)
+
+    check()
+
+
+@pytest.mark.slow
+def test_questions_asked_together_have_the_answers_that_they_have_alone(
+    storage: str, table: Table, max_examples: Callable[[int], int]
+) -> None:
+    """Where nothing is left out at random: rows as units, and persons of whom every row is kept."""
+
+    @settings(max_examples=max_examples(TABLE_EXAMPLES[storage]))
+    @given(
+        st.sampled_from((PrivacyUnit(), PrivacyUnit("person", rows=10**6))),
+        st.sampled_from((None, Partition("flag", True))),
+        st.lists(asked_queries(table), min_size=2, max_size=8),
+    )
+    def check(unit: PrivacyUnit, part: Partition | None, query_list: list[Query]) -> None:
+        setting = PrivacySetting(NeighbourRelation.ADD_REMOVE, unit, part, None)
+        for query, together in zip(query_list, exact_answers(query_list, table, setting), strict=True):
+            assert plain_answer(together) == plain_answer(query.exact_answer(table, setting))
 
     check()
 

@@ -27,7 +27,7 @@ from utmost.exact import alpha
 from utmost.noise.selection import selection_law
 from utmost.publish import release_file, tidy_table
 from utmost.publish.plan_writer import write_plan
-from utmost.publish.plans import parse_plan
+from utmost.publish.plans import parse_plan, plan_from_mapping
 from utmost.queries import Distinct, Max, Mean, Min, Quantile, Query, Sum, Variance
 from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
 from utmost.queries.found_query import FoundQuery
@@ -334,3 +334,29 @@ def test_a_request_of_found_cells_keeps_the_selection() -> None:
     request = QUERIES[0].request(SETTINGS[-1])
     assert request is not None
     assert request.grouping == FoundKeys(("g",))
+
+
+def test_a_name_that_two_cells_have_is_not_read_as_one_of_them(tmp_path: Path) -> None:
+    """Commas stand between keys, and within them."""
+    with duckdb.connect(str(tmp_path / "t.duckdb")) as connection:
+        connection.execute(
+            "CREATE TABLE t AS SELECT CASE n % 2 WHEN 0 THEN 'a,b' ELSE 'a' END AS g, "
+            "CASE n % 2 WHEN 0 THEN 'c' ELSE 'b,c' END AS h FROM range(2000) AS r(n)"
+        )
+    with ut.ledger.open_ledger("ledger.sqlite", tmp_path) as ledger:
+        ledger.open(ut.ledger.Budget("b", "100", delta="1/100", neighbours="add-remove"))
+    queries = (
+        {"name": "found", "by": ["g", "h"], "delta": "1e-6"},
+        {"name": "listed", "keys": {"g": ["a,b", "a"], "h": ["c", "b,c"]}},
+    )
+    content = {
+        "neighbours": "add-remove",
+        "budget": "b",
+        "source": {"location": "t.duckdb", "table": "t"},
+        "query": [{"kind": "count", "epsilon": 1, **query} for query in queries],
+    }
+    for answer in ut.release(plan_from_mapping(content, tmp_path)):
+        assert answer.cell_names.count("a,b,c") == 2
+        with pytest.raises(InputError, match="cell must be the name of one cell"):
+            answer.estimate("uniform", "absolute", cell="a,b,c", at_most=5000)
+        assert answer.estimate("uniform", "absolute", at_most=5000).cells == answer.cell_names

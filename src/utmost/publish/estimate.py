@@ -117,9 +117,7 @@ def _read_at_face_value(answer: Answer, coverage: float, cell: str | None = None
     face_value = answer.query.face_value(answer.mechanism, coverage)
     named_values = list(enumerate(answer.named_values))
     if cell is not None and named_values:
-        named_values = [(place, pair) for place, pair in named_values if pair[0] == cell]
-        if not named_values:
-            raise number_readings.unknown_cell(cell, [name for name, _ in answer.named_values])
+        named_values = [named_values[number_readings.find_cell(cell, [name for name, _ in answer.named_values])]]
     if isinstance(answer.value, tuple):
         readings = [_face_reading(answer, value, place, coverage) for place, (_, value) in named_values]
     else:

@@ -44,7 +44,7 @@ from utmost.queries.number_column import (
     parse_nulls,
 )
 from utmost.queries.quantile import Quantile
-from utmost.queries.quantiles import POSITION_SCHEMA, check_rank_grid
+from utmost.queries.quantiles import POSITION_SCHEMA, check_rank_grid, rank_losses
 from utmost.queries.query import NO_CLAIM, AnswerDraw, ExactAnswer, FaceValue, QueryField, SelectedMechanism
 
 if TYPE_CHECKING:
@@ -100,8 +100,8 @@ class Extreme(NumberQuery):
         return self._as_quantile().exact_answer(table, setting)
 
     def rank_answer(self, counts: list[int]) -> ExactAnswer:
-        """How many rows lie beyond each position."""
-        return self._as_quantile().rank_answer(counts)
+        """How many rows lie beyond each position. Runs after the charge where cells are found: it cannot fail."""
+        return rank_losses(counts, self.probability)
 
     def check_cells(self, number: int) -> None:
         """Refuse more losses in all cells than are worked out."""

@@ -67,7 +67,10 @@ class NumberQuery(Query):
         return self.nulls is None
 
     def rank_answer(self, counts: list[int]) -> ExactAnswer:
-        """The exact answer from how many values are at each position; asked only of kinds that rank values."""
+        """The exact answer from how many values are at each position; asked only of kinds that rank values.
+
+        Runs after the charge where cells are found: it cannot fail.
+        """
         raise NotImplementedError
 
     def found_answers(

@@ -461,9 +461,17 @@ def selected_cells(answer: Answer, cell: str | None) -> tuple[list[int], tuple[s
     names = answer.cell_names
     if cell is None:
         return list(range(len(names))), names
+    return [find_cell(cell, names)], (cell,)
+
+
+def find_cell(cell: str, names: Sequence[str]) -> int:
+    """The place of the cell of this name; refused where there is none, or where keys with commas make two."""
     if cell not in names:
         raise unknown_cell(cell, names)
-    return [names.index(cell)], (cell,)
+    if names.count(cell) > 1:
+        problem = f'cell must be the name of one cell, got "{cell[:60]}", which {names.count(cell)} have'
+        raise InputError(problem, "cell", "leave it out, or see utmost table")
+    return names.index(cell)
 
 
 def _refuse_cell(answer: Answer, cell: str | None) -> None:
