@@ -33,14 +33,13 @@ import studio
 PARTS: dict[str, list[measuring.Section]] = {
     "counts": [counts.SECTION, noise.SECTION],
     "tables": [tables.SECTION, local.SECTION],
+    "language": [releases.SECTION, errors.SECTION],
     "types": [optimal.SECTION, capacity.SECTION, kernels.SECTION],
     "intervals": [continuous.SECTION],
     "axioms": [profiles.SECTION],
     "studio": [studio.SECTION],
 }
-NAMED_PARTS: dict[str, list[measuring.Section]] = {"language": [releases.SECTION, errors.SECTION]}  # printed if named
-ALL_PARTS = PARTS | NAMED_PARTS
-SECTIONS = {section.name: section for sections in ALL_PARTS.values() for section in sections}
+SECTIONS = {section.name: section for sections in PARTS.values() for section in sections}
 CURVE = pages.ROOT / "docs" / "images" / "width.svg"
 
 
@@ -52,9 +51,8 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--check", action="store_true", help="the quick figures against their ceilings")
     parser.add_argument("--task", nargs=3, metavar=("SECTION", "TASK", "FOLDER"), help="one task, as JSON")
     arguments = parser.parse_args()
-    if unknown := set(arguments.parts) - set(ALL_PARTS):
-        names = ", ".join(ALL_PARTS)
-        parser.error(f"PART must be one of {names}, got {min(unknown)}: name one of them, or none for a whole run")
+    if unknown := set(arguments.parts) - set(PARTS):
+        parser.error(f"PART must be one of {', '.join(PARTS)}, got {min(unknown)}: name one of them, or none for all")
     return arguments
 
 
@@ -81,7 +79,7 @@ def measure_sections(sections: list[measuring.Section]) -> tuple[dict[str, Any],
 
 def run_bench(parts: list[str], quick: bool) -> list[str]:
     """Measure; a whole run without a failure is written to the file and to the pages."""
-    sections = [section for name in parts or PARTS for section in (PARTS | NAMED_PARTS)[name]]
+    sections = [section for name in parts or PARTS for section in PARTS[name]]
     all_measurements, content, problems = measure_sections(sections)
     print("\n".join(content["blocks"]["figures"]), flush=True)
     if quick:
@@ -96,7 +94,7 @@ def run_bench(parts: list[str], quick: bool) -> list[str]:
 def run_check(parts: list[str]) -> list[str]:
     """The quick figures: one line each, and the lines of those above their ceilings."""
     problems = []
-    for section in (section for name in parts or PARTS for section in ALL_PARTS[name]):
+    for section in (section for name in parts or PARTS for section in PARTS[name]):
         entries = figures.check(section) if any(figure.quick for figure in section.figures) else []
         for entry in entries:
             value = "not measured" if entry["value"] is None else f"{entry['value']:g} {entry['unit']}"

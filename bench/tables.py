@@ -170,7 +170,7 @@ SECTION = Section(
     [
         ratio("histogram, 3 rows a person ÷ bounding alone", HISTOGRAM, BOUNDING, 1.6),
         ratio("count, 3 rows a person ÷ plain count", COUNT, PLAIN, 18),
-        ratio("histogram, 3 groups a person ÷ bounding alone", BY_GROUPS, BOUNDING, 1.2, quick=False),
+        ratio("histogram, 3 groups a person ÷ bounding alone", BY_GROUPS, BOUNDING, 1.5, quick=False),
         ratio("sum, 3 rows a person ÷ bounding alone", SUM, BOUNDING, 1.7, quick=False),
         ratio("histogram, 3 rows a person ÷ OpenDP", HISTOGRAM, PEER, 0.9, quick=False),
         ratio("histogram, 3 groups a person ÷ OpenDP", BY_GROUPS, PEER_BY_GROUPS, 0.15, quick=False),

@@ -62,7 +62,7 @@ def test_every_section_with_figures_names_its_command() -> None:
 
 def test_the_file_has_the_figures_and_ceilings_of_the_code_and_keeps_them(bench: dict[str, ModuleType]) -> None:
     content = bench["figures"].read()
-    defined = [figure for part in bench["run"].PARTS.values() for section in part for figure in section.figures]
+    defined = [figure for section in bench["run"].SECTIONS.values() for figure in section.figures]
     expected = [(figure.name, figure.unit, figure.ceiling, figure.quick) for figure in defined]
     found = [(entry["name"], entry["unit"], entry["ceiling"], entry["quick"]) for entry in content["figures"]]
     assert found == expected, "bench/ changed: run make bench"
