@@ -285,7 +285,14 @@ def table_row(name: str, library: str, measurements: Measurements) -> list[str]:
         return [*start, measurement.get("missing", ""), "", "", "", ""]
     numbers = [f"{number_text(measurement[key])} {question.unit}" for key in ("error", "width")]
     told = f"{measurement['told']:.1f}" if "told" in measurement else ""
-    return [*start, str(measurement["answers"]), *numbers, f"{ours['error'] / measurement['error']:.2f}×", told]
+    error_quotient = quotient(ours["error"], measurement["error"])
+    ratio_text = "" if error_quotient is None else f"{error_quotient:.2f}×"
+    return [*start, str(measurement["answers"]), *numbers, ratio_text, told]
+
+
+def quotient(ours: float, theirs: float) -> float | None:
+    """A ratio; None where theirs is 0, as the error of a few answers can be."""
+    return ours / theirs if theirs else None
 
 
 def report(measurements: Measurements) -> Blocks:
@@ -298,7 +305,11 @@ def error_ratio(name: str, peer: str, ceiling: float) -> Figure:
     """The error of utmost as a ratio of a peer's."""
     ours, other = task_name(name, UTMOST), task_name(name, peer)
     return Figure(
-        f"error of {name} ÷ {peer}", (ours, other), lambda m: m[ours]["error"] / m[other]["error"], ceiling, False
+        f"error of {name} ÷ {peer}",
+        (ours, other),
+        lambda m: quotient(m[ours]["error"], m[other]["error"]),
+        ceiling,
+        False,
     )
 
 
@@ -306,7 +317,11 @@ def told_ratio(name: str, peer: str, ceiling: float) -> Figure:
     """How many cells a peer tells, as a ratio of those of utmost."""
     ours, other = task_name(name, UTMOST), task_name(name, peer)
     return Figure(
-        f"{name}, told by {peer} ÷ utmost", (ours, other), lambda m: m[other]["told"] / m[ours]["told"], ceiling, False
+        f"{name}, told by {peer} ÷ utmost",
+        (ours, other),
+        lambda m: quotient(m[other]["told"], m[ours]["told"]),
+        ceiling,
+        False,
     )
 
 

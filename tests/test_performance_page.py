@@ -26,7 +26,7 @@ def bench() -> Iterator[dict[str, ModuleType]]:
     before = {name: sys.modules.pop(name, None) for name in BENCH_MODULES}
     sys.path.insert(0, str(BENCH))
     try:
-        yield {name: importlib.import_module(name) for name in ("run", "figures", "pages", "measuring")}
+        yield {name: importlib.import_module(name) for name in ("run", "figures", "pages", "measuring", "errors")}
     finally:
         sys.path.remove(str(BENCH))
         for name, module in before.items():
@@ -162,3 +162,14 @@ def test_each_part_of_the_benchmark_runs_with_small_sizes(part: str) -> None:
     assert process.returncode == 0, process.stderr[-2000:]
     assert "| figure | measured | ceiling | held by |" in process.stdout
     assert (BENCH / "figures.json").read_bytes() == before
+
+
+def test_a_peer_that_never_errs_in_a_few_answers_has_no_ratio(bench: dict[str, ModuleType]) -> None:
+    errors = bench["errors"]
+    exact, ours = {"answers": 5, "error": 0.0, "width": 0.0}, {"answers": 5, "error": 2.0, "width": 4.0}
+    question = next(iter(errors.QUESTIONS))
+    names = [errors.task_name(question, library) for library in (errors.UTMOST, errors.OPENDP)]
+    measurements = dict(zip(names, (ours, exact), strict=True))
+    assert errors.table_row(question, errors.OPENDP, measurements)[-2:] == ["", ""]
+    figure = errors.error_ratio(question, errors.OPENDP, 1)
+    assert bench["measuring"].figure_value(figure, measurements) is None
