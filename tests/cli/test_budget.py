@@ -158,7 +158,7 @@ def test_history_says_which_table_of_a_database_was_charged_and_names_no_file(ut
         (("open", "survey", "--epsilon", "ten", *LEDGER), "--epsilon must be a number"),
         (
             ("open", "survey", "--epsilon", "1", "--delta", "0.1", "--composition", "pure", *LEDGER),
-            "say composition approximate or pld",
+            "say composition approximate, zcdp or pld",
         ),
         (("open", "survey", "--epsilon", "1", "--delta", "1", *LEDGER), "delta must be from 0 to below 1"),
         (("open", "survey", "--epsilon", "1", "--composition", "rdp", *LEDGER), "composition must be pure or approx"),

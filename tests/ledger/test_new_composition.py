@@ -57,8 +57,8 @@ def test_a_budget_is_opened_charged_and_shown_by_a_new_composition(utmost) -> No
 def test_what_a_new_composition_has_no_use_for_is_refused(utmost) -> None:
     result = utmost("budget", "open", "b", "--epsilon", 1, "--delta", "1e-6", "--composition", "toy")
     assert (result.code, result.err.partition(",")[0]) == (2, "utmost: delta must be 0 with toy composition")
-    with pytest.raises(InputError, match='composition must be pure or approximate or pld or toy, got "zcdp"'):
-        Budget("b", Fraction(1), composition="zcdp")
+    with pytest.raises(InputError, match='composition must be pure or approximate or zcdp or pld or toy, got "rdp"'):
+        Budget("b", Fraction(1), composition="rdp")
 
 
 def test_a_ledger_is_opened_in_a_new_store(tmp_path: Path) -> None:

@@ -152,8 +152,12 @@ class Composition(ABC):
         """All that a budget may spend."""
         return budget.epsilon
 
+    def delta_limit(self, budget: Budget) -> Fraction:
+        """All δ that charges may spend."""
+        return budget.delta
+
     def delta_spent(self, groups: Iterable[ChargeGroup], budget: Budget) -> Fraction:
-        """The δ that all these charges spend together; at most the budget's own is allowed."""
+        """The δ that all these charges spend together; at most `delta_limit` is allowed."""
         return sum((group.delta * group.times for group in groups), Fraction(0))
 
     def check_charges(self, groups: Sequence[ChargeGroup], budget: Budget) -> None:
@@ -169,7 +173,7 @@ class Composition(ABC):
             raise InputError(
                 f"delta must be 0 with {self.name} composition, got {decimal(budget.delta)}",
                 "delta",
-                "say composition approximate or pld",
+                "say composition approximate, zcdp or pld",
             )
 
     def prepare(self) -> None:  # noqa: B027 - most need nothing

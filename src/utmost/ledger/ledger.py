@@ -189,7 +189,7 @@ class Ledger:
             release_cost = replace(release_cost, source=self._stored_source(session, release_cost.source))
             number, entry_hash = _add_charge(session, stored_budget, release_cost, part)
         amounts = state.spent, state.left, entry_hash[:CHAIN_CHARS], state.delta_spent, state.delta_left
-        return ChargeReceipt(number, *amounts)
+        return ChargeReceipt(number, *amounts, state.measure)
 
     def store_release(self, entry: int, document: str) -> None:
         """Store the release of a charge, once.
@@ -378,8 +378,9 @@ def open_ledger(location: str, folder: Path | None = None) -> Iterator[Ledger]:
 
 def _budget_state(budget: Budget, groups: list[ChargeGroup], charges: int) -> BudgetState:
     spent, delta_spent = budget.rule.spent(groups, budget), budget.rule.delta_spent(groups, budget)
-    left, delta_left = budget.rule.limit(budget) - spent, budget.delta - delta_spent
-    return BudgetState(spent, max(left, Fraction(0)), charges, None, delta_spent, max(delta_left, Fraction(0)))
+    left, delta_left = budget.rule.limit(budget) - spent, budget.rule.delta_limit(budget) - delta_spent
+    amounts = (delta_spent, max(delta_left, Fraction(0)))
+    return BudgetState(spent, max(left, Fraction(0)), charges, None, *amounts, budget.rule.measure)
 
 
 def _state_after(
@@ -389,8 +390,8 @@ def _state_after(
     rule, all_groups = budget.rule, [*groups, *asked_groups]
     _check_open(budget)
     rule.check_charges(asked_groups, budget)
-    delta_after = rule.delta_spent(all_groups, budget)
-    if delta_after > budget.delta:
+    delta_after, delta_limit = rule.delta_spent(all_groups, budget), rule.delta_limit(budget)
+    if delta_after > delta_limit:
         before = _budget_state(budget, groups, charges)
         raise delta_error(budget, before.delta_left, delta_after - before.delta_spent)
     after, limit = rule.spent(all_groups, budget), rule.limit(budget)
@@ -399,7 +400,7 @@ def _state_after(
     if after > limit:
         before = _budget_state(budget, groups, charges)
         raise budget_error(budget, before.left, after - before.spent)
-    return BudgetState(after, limit - after, charges + 1, None, delta_after, budget.delta - delta_after)
+    return BudgetState(after, limit - after, charges + 1, None, delta_after, delta_limit - delta_after, rule.measure)
 
 
 def _check_denominator(budget: Budget, amount: Fraction, name: str) -> None:

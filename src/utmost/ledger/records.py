@@ -165,7 +165,8 @@ class Charge:
 class BudgetState:
     """What the charges of a budget, `charges` in number, have spent together, and what is left.
 
-    `chain` is the start of the hash of the last of them, or of the budget itself; None before that is known.
+    `chain` is the start of the hash of the last of them, or of the budget itself; None before that is known. `measure`
+    is the symbol of what its composition counts.
     """
 
     spent: Fraction
@@ -174,6 +175,7 @@ class BudgetState:
     chain: str | None = None
     delta_spent: Fraction = Fraction(0)
     delta_left: Fraction = Fraction(0)
+    measure: str = "ε"
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +183,7 @@ class ChargeReceipt:
     """A charge just made: its number in the ledger, and what its budget has spent and left after it.
 
     `chain` is the start of the hash of this charge and all before it. Two copies of a ledger that were both charged
-    have different ones for the same number.
+    have different ones for the same number. `measure` is the symbol of what its composition counts.
     """
 
     id: int
@@ -190,6 +192,7 @@ class ChargeReceipt:
     chain: str = ""
     delta_spent: Fraction = Fraction(0)
     delta_left: Fraction = Fraction(0)
+    measure: str = "ε"
 
 
 def budget_error(budget: Budget, left: Fraction, cost: Fraction) -> BudgetError:

@@ -130,7 +130,7 @@ class Preview:
     columns of a CSV file whose kinds must be declared before anything is released. `part_adds_up` says why the plan's
     part does not compose in parallel with other parts, where it does not. `refusal` is what a release would raise for a
     budget that is short, and `open_command` opens a budget that is not open. `delta_left` and `delta_after` are the
-    same for δ, where the budget is open.
+    same for δ, where the budget is open. `measure` is the symbol of what the budget counts.
     """
 
     plan: Plan
@@ -148,6 +148,7 @@ class Preview:
     open_command: str | None = None
     delta_left: Fraction | None = None
     delta_after: Fraction | None = None
+    measure: str = "ε"
 
     @property
     def missing(self) -> Amount:
@@ -157,7 +158,7 @@ class Preview:
     def __repr__(self) -> str:
         """What it costs, and how far off each answer will be."""
         lines = [f"{planned_answer.spec.name}: {planned_answer.error.words}" for planned_answer in self.planned_answers]
-        left = f"budget {self.plan.budget} is not open yet" if self.left is None else f"ε {self.left} left"
+        left = f"budget {self.plan.budget} is not open yet" if self.left is None else f"{self.measure} {self.left} left"
         delta = f", δ {self.plan.delta}" if self.plan.delta else ""
         return "\n".join([f"<Preview of ε {self.cost}{delta}, {left}>", *lines])
 
@@ -214,7 +215,7 @@ class PreparedRelease:
             progress(f"drawing {prepared_answer.frame.name}", k, len(planned_answers))
             answers.append(prepared_answer.draw_answer(truth))
         progress("done", len(planned_answers), len(planned_answers))
-        ledger_entry = LedgerEntry(self.release_cost.budget, entry.id, entry.spent, entry.left)
+        ledger_entry = LedgerEntry(self.release_cost.budget, entry.id, entry.spent, entry.left, entry.measure)
         return replace(frame, answers=tuple(answers), entry=ledger_entry)
 
     def _keep(self, release: Release, output_file: release_file.ReservedFile | None) -> None:
@@ -389,11 +390,12 @@ def _budget_outlook(budget_ledger: Ledger, plan_check: PlanCheck, dry_run: bool)
     return {**_state_amounts(now, after), "free": False}
 
 
-def _state_amounts(now: BudgetState, after: BudgetState | None) -> dict[str, Amount]:
+def _state_amounts(now: BudgetState, after: BudgetState | None) -> dict[str, Any]:
     """What a budget has spent and left now, and what is left after a release; None where it cannot be made."""
     left_after = (None, None) if after is None else (after.left, after.delta_left)
     amounts = (now.spent, now.left, now.delta_left, *left_after)
-    return dict(zip(("spent", "left", "delta_left", "after", "delta_after"), amounts, strict=True))
+    names = ("spent", "left", "delta_left", "after", "delta_after")
+    return {**dict(zip(names, amounts, strict=True)), "measure": now.measure}
 
 
 def _unopened_outlook(budget_ledger: Ledger, plan_check: PlanCheck, dry_run: bool) -> dict[str, Any]:

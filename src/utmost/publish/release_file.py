@@ -64,7 +64,7 @@ def release_content(release: Release) -> dict[str, Any]:
         "units": release.units,
         "part": part_content(part),
         "guarantee": {"epsilon": str(release.epsilon), **_delta_content(release), "words": release.guarantee},
-        "ledger": {"budget": entry.budget, "entry": entry.number, "spent": str(entry.spent), "left": str(entry.left)},
+        "ledger": _entry_content(entry),
         "queries": [_answer_content(answer) for answer in release],
     }
 
@@ -189,8 +189,17 @@ def _query_tables(top: Fields) -> list[Fields]:
     return tables
 
 
+def _entry_content(entry: LedgerEntry) -> dict[str, Any]:
+    amounts = {"spent": str(entry.spent), "left": str(entry.left)}
+    measure = {} if entry.measure == "ε" else {"measure": entry.measure}
+    return {"budget": entry.budget, "entry": entry.number, **amounts, **measure}
+
+
 def _read_entry(fields: Fields) -> LedgerEntry:
-    entry = LedgerEntry(fields.text("budget"), fields.integer("entry"), fields.number("spent"), fields.number("left"))
+    amounts = fields.number("spent"), fields.number("left")
+    entry = LedgerEntry(fields.text("budget"), fields.integer("entry"), *amounts, fields.text("measure", "ε"))
+    if entry.measure not in MEASURES:
+        raise InputError("measure must be ε or ρ, got another", "measure", ALTERED, context="release")
     if entry.number < 1 or entry.spent < 0 or entry.left < 0:
         raise InputError(
             "ledger must have an entry from 1, spent and left from 0, got less", "ledger", ALTERED, context="release"
@@ -300,6 +309,7 @@ def _top_schema() -> dict[str, Any]:
     texts = {"type": "object", "additionalProperties": TEXT}
     lookup = schema_object(name=TEXT, on=texts, take=texts, fingerprint=TEXT)
     schema["properties"]["derive"] = texts
+    schema["properties"]["ledger"]["properties"]["measure"] = {"enum": list(MEASURES)}
     schema["properties"]["source"]["properties"]["lookups"] = {"type": "array", "items": lookup}
     return schema
 
@@ -340,6 +350,7 @@ def _query_schema() -> dict[str, Any]:
 
 
 MAX_RELEASE_BYTES = 1 << 28  # bytes
+MEASURES = ("ε", "ρ")  # of what a budget counts
 MAX_INTEGER_DIGITS = 1000  # digits
 MAX_ENTRIES = MAX_CELLS  # of a list or a table
 MAX_DEPTH = 10  # of tables and lists in each other

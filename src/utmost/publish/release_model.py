@@ -153,12 +153,16 @@ class DataOrigin:
 
 @dataclass(frozen=True, slots=True)
 class LedgerEntry:
-    """The charge in the ledger: its budget, its number there, and what the budget had spent and left after it."""
+    """The charge in the ledger: its budget, its number there, and what the budget had spent and left after it.
+
+    `measure` is the symbol of what the budget counts.
+    """
 
     budget: str
     number: int
     spent: Fraction
     left: Fraction
+    measure: str = "ε"
 
 
 @dataclass(frozen=True, slots=True, repr=False)

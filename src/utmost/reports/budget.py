@@ -20,13 +20,16 @@ DIGEST_CHARS = 12  # of a plan's digest
 def describe(budget: Budget, state: BudgetState) -> Report:
     """One budget."""
     numbers = budget_numbers(budget, state)
+    has_epsilon = budget.rule.measure == "ε"
     delta = (" at δ = ", numbers["delta"]) if budget.delta else ()
+    told = Paragraph("ε ", amount(budget.epsilon, Rounding.UP), *delta)
     closed = (("closed", budget.closed),) if budget.closed else ()
     charges = f" in {state.charges} charge{'' if state.charges == 1 else 's'}"
     pairs: tuple[tuple[str, Cell | Paragraph], ...] = (
         ("budget", budget.name),
         ("protects", protection_sentence(budget)),
-        (budget.rule.measure, Paragraph(numbers["limit"], *delta, f", {budget.rule.words}")),
+        *((("told as", told),) if budget.delta and not has_epsilon else ()),
+        (budget.rule.measure, Paragraph(numbers["limit"], *(delta if has_epsilon else ()), f", {budget.rule.words}")),
         ("spent", Paragraph(numbers["spent"], *_with_delta(budget, numbers, "delta_spent"), charges)),
         ("left", Paragraph(numbers["left"], *_with_delta(budget, numbers, "delta_left"))),
         ("remembers", "yes, releases of plans with a fingerprint" if budget.remember else "no"),
@@ -55,13 +58,17 @@ def _with_delta(budget: Budget, numbers: dict[str, Quantity], name: str) -> tupl
 
 def describe_list(entries: Sequence[tuple[Budget, BudgetState]]) -> Report:
     """All budgets of a ledger."""
+    measures = [budget.rule.measure for budget, _ in entries]
+    is_mixed = any(measure != "ε" for measure in measures)
     rows: list[tuple[Cell, ...]] = []
-    for budget, state in entries:
+    for (budget, state), measure in zip(entries, measures, strict=True):
         numbers = budget_numbers(budget, state)
         amounts = (numbers["limit"], numbers["spent"], numbers["left"])
-        rows.append((budget.name, protection_sentence(budget), *amounts, str(state.charges)))
+        words = (budget.name, protection_sentence(budget), *((measure,) if is_mixed else ()))
+        rows.append((*words, *amounts, str(state.charges)))
+    header = ("budget", "protects", *(("counts", "limit") if is_mixed else ("ε",)), "spent", "left", "charges")
     return Report(
-        {"budgets": Table(("budget", "protects", "ε", "spent", "left", "charges"), tuple(rows), text_columns=2)},
+        {"budgets": Table(header, tuple(rows), text_columns=3 if is_mixed else 2)},
         {"budgets": [_document(budget, state) for budget, state in entries]},
     )
 

@@ -31,7 +31,7 @@ class BudgetOutlook:
 
     `spent` and `left` are the budget's before the release, None where it is not open. `after` is what is left after it,
     None where the budget has too little. `is_free`: the ledger has this very release stored. `delta` is the plan's δ,
-    `delta_left` and `delta_after` what the budget has of it.
+    `delta_left` and `delta_after` what the budget has of it. `measure` is the symbol of what the budget counts.
     """
 
     cost: Fraction
@@ -43,6 +43,7 @@ class BudgetOutlook:
     delta: Fraction = Fraction(0)
     delta_left: Fraction | None = None
     delta_after: Fraction | None = None
+    measure: str = "ε"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,18 +95,18 @@ def _setting_facts(preview: Preview, budget_names: Sequence[str]) -> Facts:
     privacy = Paragraph(neighbours, *units_paragraph(setting).parts)
     part = [] if setting.part is None else [("Part", f"only the rows with {setting.part}")]
     amounts = (preview.cost, preview.plan.budget, preview.spent, preview.left, preview.after, preview.free)
-    outlook = BudgetOutlook(*amounts, preview.plan.delta, preview.delta_left, preview.delta_after)
+    outlook = BudgetOutlook(*amounts, preview.plan.delta, preview.delta_left, preview.delta_after, preview.measure)
     similar = similar_name(preview.plan.budget, budget_names)
     advice = preview.open_command if similar is None else f"did you mean '{similar}'? else {preview.open_command}"
     hint = "" if preview.open_command is None else f": {advice}"
-    cost = Paragraph(*cost_paragraph(outlook).parts, hint, *_missing_parts(preview.missing))
+    cost = Paragraph(*cost_paragraph(outlook).parts, hint, *_missing_parts(preview.missing, preview.measure))
     split = split_paragraph(preview.plan)
     return Facts((("Privacy", privacy), *part, ("Cost", cost), *(() if split is None else (("Split", split),))))
 
 
-def _missing_parts(missing: Fraction | None) -> tuple[Cell, ...]:
+def _missing_parts(missing: Fraction | None, measure: str) -> tuple[Cell, ...]:
     """What a budget that is short would need."""
-    return () if missing is None else ("; needs ε ", amount(missing, Rounding.UP), " more")
+    return () if missing is None else (f"; needs {measure} ", amount(missing, Rounding.UP), " more")
 
 
 def units_paragraph(setting: PrivacySetting) -> Paragraph:
@@ -129,23 +130,31 @@ def cost_paragraph(outlook: BudgetOutlook) -> Paragraph:
     if outlook.spent is None or outlook.left is None:
         return Paragraph(*cost, f"; budget {name} is not open yet")
     spent, left = amount(outlook.spent, Rounding.UP), _left_parts(outlook, outlook.left, outlook.delta_left)
-    now: tuple[Cell, ...] = (f"; budget {name}: ε ", spent, " spent, ", *left, " left")
+    now: tuple[Cell, ...] = (f"; budget {name}: {outlook.measure} ", spent, " spent, ", *left, " left")
     if outlook.is_free:
         return Paragraph("nothing: the ledger remembers this release", *now)
     if outlook.after is None:
         return Paragraph(*cost, *now)
     charge = outlook.left - outlook.after
-    taken = (
-        () if charge == outlook.cost else (", of which ε ", amount(charge, Rounding.UP), " is taken from the budget")
-    )
+    taken = () if charge == outlook.cost and outlook.measure == "ε" else _taken_parts(outlook.measure, charge)
     after = _left_parts(outlook, outlook.after, outlook.delta_after)
     return Paragraph(*cost, *taken, *now, ", ", *after, " after it")
+
+
+def _taken_parts(measure: str, charge: Fraction) -> tuple[Cell, ...]:
+    """What a budget is charged, where it is another amount than the plan's own ε."""
+    relation = ", of which ε " if measure == "ε" else f", for which {measure} "
+    return relation, amount(charge, Rounding.UP), " is taken from the budget"
 
 
 def _left_parts(outlook: BudgetOutlook, left: Fraction, delta_left: Fraction | None) -> tuple[Cell, ...]:
     """What a budget has left, rounded down; its δ where the plan or the budget has some."""
     has_delta = outlook.delta or outlook.delta_left
-    return "ε ", amount(left, Rounding.DOWN), *_and_delta(delta_left if has_delta else None, Rounding.DOWN)
+    return (
+        f"{outlook.measure} ",
+        amount(left, Rounding.DOWN),
+        *_and_delta(delta_left if has_delta else None, Rounding.DOWN),
+    )
 
 
 def _and_delta(delta: Fraction | None, rounding: Rounding) -> tuple[Cell, ...]:

@@ -32,7 +32,9 @@ def describe(release: Release) -> Report:
     entry = release.entry
     blocks["guarantee"] = Paragraph(f"Guarantee: {release.guarantee}.")
     left = amount(entry.left, Rounding.DOWN)
-    blocks["ledger"] = Paragraph(f"Ledger: entry {entry.number}, budget {entry.budget}, ε ", left, " left.")
+    blocks["ledger"] = Paragraph(
+        f"Ledger: entry {entry.number}, budget {entry.budget}, {entry.measure} ", left, " left."
+    )
     return Report(blocks, lambda: release_content(release))
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from utmost.ledger.compositions.approximate import APPROXIMATE
 from utmost.ledger.compositions.pld import PLD
 from utmost.ledger.compositions.pure import PURE
+from utmost.ledger.compositions.zcdp import ZCDP
 from utmost.ledger.costs import Composition
 
 COMPOSITIONS: tuple[Composition, ...] = (  # the first is the default
     PURE,
     APPROXIMATE,
+    ZCDP,
     PLD,
 )
 
@@ -28,7 +30,7 @@ def choices_text() -> str:
     """All compositions by name and in words.
 
     >>> choices_text()
-    'pure (ε adds up), approximate (ε and δ add up) or pld (privacy-loss distributions)'
+    'pure (ε adds up), approximate (ε and δ add up), zcdp (ρ adds up) or pld (privacy-loss distributions)'
     """
     *choices, last = [f"{composition.name} ({composition.words})" for composition in COMPOSITIONS]
     return f"{', '.join(choices)} or {last}"

@@ -359,6 +359,7 @@ def _cost_sentence(plan: Plan, outlook: _LedgerOutlook, budget: str) -> str:
     shown_outlook = BudgetOutlook(plan.epsilon, budget, is_free=outlook.free, delta=plan.delta)
     if before is not None:
         shown_outlook = replace(shown_outlook, spent=before.spent, left=before.left, delta_left=before.delta_left)
+        shown_outlook = replace(shown_outlook, measure=before.measure)
     if after is not None:
         shown_outlook = replace(shown_outlook, after=after.left, delta_after=after.delta_left)
     words = cost_paragraph(shown_outlook).typeset

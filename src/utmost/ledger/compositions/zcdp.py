@@ -1,0 +1,65 @@
+"""Zero-concentrated composition (zCDP): ρ adds up, and is told as (ε, δ)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from utmost.errors import InputError
+from utmost.ledger.compositions.pure import PureComposition, parallel_sum
+from utmost.ledger.costs import ChargeGroup
+from utmost.noise.concentrated import rho_of
+
+if TYPE_CHECKING:
+    from utmost.ledger.records import Budget
+
+FOUND_CELLS_SHARE = Fraction(1, 10)  # of δ: for charges with a δ of their own; the rest converts ρ
+
+
+class ZeroConcentratedComposition(PureComposition):
+    """Σ ρ of the charges, over the largest parts of a column only, as `pure` has it; ρ = ε²/2 of an ε-private charge.
+
+    M is ρ-zCDP if D_a(M(T) ‖ M(T′)) ≤ a·ρ for the Rényi divergences of all orders a > 1 and all neighbours T, T′ (Bun
+    and Steinke 2016, arXiv:1605.02065). An ε-private charge is ε²/2-zCDP (their Prop. 1.4), one that is (ε, δ)-private
+    is so but for an event of probability δ: it is δ-approximately ε²/2-zCDP. Both amounts add up, for charges that are
+    chosen by earlier answers too, as long as neither sum goes above a number that was fixed when the budget was opened
+    (a filter: Feldman and Zrnic 2021; Whitehouse, Ramdas, Rogers and Wu 2023). So both are fixed: a tenth of the
+    budget's δ is for charges with a δ of their own, such as cells that are found, and ρ is the largest that the other
+    nine tenths convert to the budget's ε (`noise.concentrated.rho_of`). All charges together are (ε, δ)-private then.
+
+    Fix neighbours T, T′. A charge whose part has the same rows in both has the same law, and adds nothing: so parts
+    compose as with `pure`.
+    """
+
+    name, words, measure = "zcdp", "ρ adds up", "ρ"
+
+    def limit(self, budget: Budget) -> Fraction:
+        """The ρ that ε and nine tenths of δ convert to, rounded down."""
+        return _rho_limit(budget.epsilon, budget.delta)
+
+    def delta_limit(self, budget: Budget) -> Fraction:
+        """A tenth of δ."""
+        return budget.delta * FOUND_CELLS_SHARE
+
+    def spent(self, groups: Iterable[ChargeGroup], budget: Budget) -> Fraction:
+        """The ρ of all charges together, exactly."""
+        return parallel_sum(groups, budget.unit, budget.neighbours, lambda group: group.epsilon**2 / 2)
+
+    def delta_spent(self, groups: Iterable[ChargeGroup], budget: Budget) -> Fraction:
+        """The δ of all charges together, exactly."""
+        return parallel_sum(groups, budget.unit, budget.neighbours, lambda group: group.delta)
+
+    def check_terms(self, budget: Budget) -> None:
+        """δ must be given."""
+        if not budget.delta:
+            raise InputError("delta must be > 0 with zcdp composition, got 0", "delta", "say --delta 1e-6")
+
+
+@lru_cache(maxsize=256)
+def _rho_limit(epsilon: Fraction, delta: Fraction) -> Fraction:
+    return rho_of(epsilon, delta * (1 - FOUND_CELLS_SHARE))
+
+
+ZCDP = ZeroConcentratedComposition()

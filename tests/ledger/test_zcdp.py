@@ -1,0 +1,100 @@
+"""Budgets that count in ρ: what they hold, what they tell, and what they refuse."""
+
+from __future__ import annotations
+
+import json
+import math
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from cli.conftest import utmost
+from utmost.errors import BudgetError, InputError
+from utmost.ledger import Budget, Ledger, Part, QueryCost, ReleaseCost
+from utmost.ledger.compositions.zcdp import ZCDP
+from utmost.ledger.costs import ChargeGroup
+from utmost.noise.concentrated import epsilon_of_rho
+from utmost.publish import execute
+
+__all__ = ["utmost"]
+
+TERMS = {"epsilon": Fraction(1), "delta": Fraction("1e-6"), "composition": "zcdp"}
+
+
+def cost_of(epsilon: str, delta: str = "0", number: int = 1) -> ReleaseCost:
+    costs = tuple(QueryCost(f"q{k}", Fraction(epsilon), delta=Fraction(delta)) for k in range(number))
+    return ReleaseCost("b", "row", "replace", costs, plan="p")
+
+
+def test_what_a_full_budget_has_told_converts_to_its_epsilon_and_delta() -> None:
+    budget = Budget("b", **TERMS)
+    rho, found_delta = ZCDP.limit(budget), ZCDP.delta_limit(budget)
+    assert epsilon_of_rho(rho, budget.delta - found_delta) <= budget.epsilon * (1 + Fraction(1, 10**12))
+    assert found_delta == Fraction("1e-7")
+
+
+def test_it_holds_482_counts_where_sums_hold_100(ledger: Ledger) -> None:
+    ledger.open(Budget("b", **TERMS))
+    state = ledger.charge(cost_of("1/100", number=482))
+    assert (state.measure, state.spent) == ("ρ", Fraction(482, 20_000))
+    with pytest.raises(BudgetError, match=r"^budget 'b' has ρ .* left, this plan costs 0.00005"):
+        ledger.charge(cost_of("1/100"))
+
+
+def test_delta_of_charges_adds_up_to_a_tenth_of_the_budgets(ledger: Ledger) -> None:
+    ledger.open(Budget("b", **TERMS))
+    state = ledger.charge(cost_of("1/100", "6e-8"))
+    assert (state.delta_spent, state.delta_left) == (Fraction("6e-8"), Fraction("4e-8"))
+    with pytest.raises(BudgetError, match=r"^budget 'b' has δ 4e-08 left, this plan costs 6e-08"):
+        ledger.charge(cost_of("1/100", "6e-8"))
+    assert ledger.charge(cost_of("1/100", "4e-8")).delta_left == 0
+
+
+@pytest.mark.parametrize(("neighbours", "worst_parts"), [("add-remove", 1), ("replace", 2)])
+def test_parts_that_share_no_row_compose_in_parallel(neighbours: str, worst_parts: int) -> None:
+    budget = Budget("b", neighbours=neighbours, **TERMS)
+    parts = [Part("region", name, "text", None, "people.csv") for name in ("north", "south", "west")]
+    groups = [ChargeGroup(Fraction(1, 10), "any", 1, part) for part in parts]
+    assert ZCDP.spent(groups, budget) == worst_parts * Fraction(1, 200)
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 100), Fraction(1), Fraction(5)])
+def test_randomised_response_is_as_concentrated_as_its_charge(epsilon: Fraction) -> None:
+    """D_a ≤ a·ε²/2 for the worst ε-private answer, and nearly so for small a·ε: Rényi divergences in doubles."""
+    p = 1 / (1 + math.exp(-epsilon))
+    for order in (1.01, 1.5, 2.0, 8.0, 64.0):
+        terms = (order * math.log(x) + (1 - order) * math.log(1 - x) for x in (p, 1 - p))
+        divergence = math.log(math.fsum(map(math.exp, terms))) / (order - 1)
+        assert divergence <= order * float(epsilon) ** 2 / 2 * (1 + 1e-9)
+
+
+def test_it_needs_a_delta() -> None:
+    with pytest.raises(InputError, match=r"^delta must be > 0 with zcdp composition, got 0: say --delta 1e-6"):
+        Budget("b", Fraction(1), composition="zcdp")
+
+
+def test_a_plan_is_charged_and_told_in_rho(utmost, tmp_path: Path) -> None:
+    """Preview, release, file, list and history say ρ where the budget counts in it; the release says its own ε."""
+    (tmp_path / "people.csv").write_text("age\n" + "30\n" * 10, encoding="utf-8")
+    (tmp_path / "plan.toml").write_text(
+        'neighbours = "replace"\nbudget = "b"\n[source]\nlocation = "people.csv"\ncolumns = { age = "integer" }\n'
+        '[[query]]\nname = "old"\nkind = "count"\nwhere = "age > 40"\nepsilon = "0.1"\n',
+        encoding="utf-8",
+    )
+    ledger = ("--ledger", tmp_path / "ledger.sqlite")
+    shown = utmost("budget", "open", "b", "--epsilon", 1, "--delta", "1e-6", "--composition", "zcdp", *ledger).out
+    assert "ε 1 at δ = 0.000001" in shown
+    preview = execute.preview(tmp_path / "plan.toml")
+    assert (preview.measure, preview.left - preview.after) == ("ρ", Fraction(1, 200))
+    assert "ρ" in repr(preview)
+    dry_run = utmost("release", tmp_path / "plan.toml", "--dry-run").out
+    assert "for which ρ 0.005 is taken from the budget" in " ".join(dry_run.split())
+    result = utmost("release", tmp_path / "plan.toml", "--output", tmp_path / "r.json")
+    assert "budget b, ρ 0.0191296 left." in " ".join(result.out.split())
+    document = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))
+    assert (document["ledger"]["measure"], document["guarantee"]["epsilon"]) == ("ρ", "1/10")
+    assert "counts" in utmost("budget", "list", *ledger).out
+    document["ledger"]["measure"] = "<b>"
+    (tmp_path / "s.json").write_text(json.dumps(document), encoding="utf-8")
+    assert utmost("estimate", tmp_path / "s.json").code == 2
