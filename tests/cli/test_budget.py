@@ -30,6 +30,8 @@ def test_a_budget_is_opened_shown_and_listed(utmost):
         "epsilon": "7/10",
         "delta": "0",
         "composition": "pure",
+        "measure": "ε",
+        "limit": "7/10",
         "unit": "row",
         "neighbours": "replace",
         "remember": True,

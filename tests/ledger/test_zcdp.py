@@ -12,7 +12,7 @@ import pytest
 from cli.conftest import utmost
 from utmost.errors import BudgetError, InputError
 from utmost.ledger import Budget, Ledger, Part, QueryCost, ReleaseCost
-from utmost.ledger.compositions.zcdp import ZCDP
+from utmost.ledger.compositions.zcdp import ZCDP, epsilon_for_rho
 from utmost.ledger.costs import ChargeGroup
 from utmost.noise.concentrated import epsilon_of_rho
 from utmost.publish import execute
@@ -98,3 +98,32 @@ def test_a_plan_is_charged_and_told_in_rho(utmost, tmp_path: Path) -> None:
     document["ledger"]["measure"] = "<b>"
     (tmp_path / "s.json").write_text(json.dumps(document), encoding="utf-8")
     assert utmost("estimate", tmp_path / "s.json").code == 2
+
+
+@pytest.mark.parametrize("rho", ["0.025", "1/8", "0.5", "2", "0.001", "0.123456789012"])
+@pytest.mark.parametrize("delta", ["1e-3", "1e-6", "1e-12"])
+def test_a_budget_that_is_given_by_rho_has_exactly_that(rho: str, delta: str) -> None:
+    epsilon = epsilon_for_rho(Fraction(rho), Fraction(delta))
+    budget = Budget("b", epsilon, Fraction(delta), "zcdp")
+    assert ZCDP.limit(budget) == Fraction(rho)
+    assert float(epsilon) == pytest.approx(float(epsilon_of_rho(Fraction(rho), Fraction(delta) * 9 / 10)), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ((), "--epsilon is missing"),
+        (("--rho", 1, "--epsilon", 1), "--rho must be given in place of --epsilon, got both"),
+        (("--rho", 1, "--composition", "pld"), "--rho must be of a zcdp budget, got composition pld"),
+        (("--rho", 1), "delta must be > 0 and below 1 with rho, got another"),
+        (("--rho", "1/3", "--delta", "1e-6"), "rho must be a decimal > 0 of at most 12 digits, got another"),
+        (("--rho", "-1", "--delta", "1e-6"), "rho must be a decimal > 0 of at most 12 digits, got another"),
+        (("--rho", "0.000001", "--delta", "1e-3"), "rho must be larger: at this delta it converts to no epsilon"),
+        (("--rho", "1e300", "--delta", "1e-6"), "epsilon must be"),
+        (("--rho", "x", "--delta", "1e-6"), "--rho must be"),
+        (("--epsilon", 1, "--delta", "1", "--composition", "zcdp"), "delta must be from 0 to below 1"),
+    ],
+)
+def test_terms_that_make_no_budget_are_refused_in_a_line(utmost, options: tuple[object, ...], problem: str) -> None:
+    result = utmost("budget", "open", "b", *options)
+    assert (result.code, problem in result.err, result.err.count("\n")) == (2, True, 1), result.err

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from utmost.cli.options import CommandGroup, JsonOption
+from utmost.errors import InputError
 from utmost.ledger.compositions import registry as compositions
 from utmost.ledger.stores import registry as stores
 
@@ -38,9 +39,10 @@ LedgerOption = Annotated[str, typer.Option("--ledger", metavar="LEDGER", help=f"
 @app.command("open", epilog=EXAMPLES)
 def open_command(
     name: NameArgument,
-    epsilon: Annotated[str, typer.Option(metavar="E", help="Total ε for all releases: 1.")],
+    epsilon: Annotated[str, typer.Option(metavar="E", help="Total ε for all releases: 1.")] = "",
     ledger: LedgerOption = DEFAULT_LEDGER,
     delta: Annotated[str, typer.Option(metavar="D", help="Total δ of (ε, δ), which found keys need: 1e-6.")] = "0",
+    rho: Annotated[str, typer.Option(metavar="R", help="Total ρ of a zcdp budget, in place of --epsilon.")] = "",
     composition: Annotated[
         str,
         typer.Option(metavar="HOW", help=f"{compositions.choices_text()}. Default: pure, or approximate with --delta."),
@@ -59,14 +61,30 @@ def open_command(
     from utmost import ledger as ledgers
     from utmost.cli.output import print_report
     from utmost.exact import rational
+    from utmost.ledger.compositions.zcdp import epsilon_for_rho
     from utmost.reports.budget import describe
 
-    budget = ledgers.Budget(
-        name, rational(epsilon, "--epsilon"), rational(delta, "--delta"), composition, unit, neighbours, remember
-    )
+    total_delta = rational(delta, "--delta")
+    if rho:
+        composition = _check_rho_terms(epsilon, composition)
+        total = epsilon_for_rho(rational(rho, "--rho"), total_delta)
+    elif not epsilon:
+        raise InputError("--epsilon is missing", "--epsilon", "say for instance --epsilon 1")
+    else:
+        total = rational(epsilon, "--epsilon")
+    budget = ledgers.Budget(name, total, total_delta, composition, unit, neighbours, remember)
     with ledgers.open_ledger(ledger) as opened_ledger:
         opened_budget = opened_ledger.open(budget)
         print_report(describe(opened_budget, opened_ledger.state(name)), json)
+
+
+def _check_rho_terms(epsilon: str, composition: str) -> str:
+    """The composition of a budget that is given by ρ; refuses --epsilon and other compositions beside it."""
+    if epsilon:
+        raise InputError("--rho must be given in place of --epsilon, got both", "--rho", "leave one out")
+    if composition not in ("", "zcdp"):
+        raise InputError(f"--rho must be of a zcdp budget, got composition {composition}", "--rho", "leave one out")
+    return "zcdp"
 
 
 @app.command("close", epilog=EXAMPLES)

@@ -133,6 +133,8 @@ def _document(budget: Budget, state: BudgetState) -> dict[str, Any]:
         "epsilon": str(budget.epsilon),
         "delta": str(budget.delta),
         "composition": budget.composition,
+        "measure": budget.rule.measure,
+        "limit": str(budget.rule.limit(budget)),
         "unit": budget.unit,
         "neighbours": budget.neighbours,
         "remember": budget.remember,

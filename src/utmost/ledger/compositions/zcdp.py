@@ -8,13 +8,16 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from utmost.errors import InputError
+from utmost.exact import decimal_above, decimal_below
 from utmost.ledger.compositions.pure import PureComposition, parallel_sum
 from utmost.ledger.costs import ChargeGroup
-from utmost.noise.concentrated import rho_of
+from utmost.noise.concentrated import epsilon_of_rho, rho_of
 
 if TYPE_CHECKING:
     from utmost.ledger.records import Budget
 
+RHO_DIGITS = 12
+EPSILON_STEP = Fraction(1, 10**14)
 FOUND_CELLS_SHARE = Fraction(1, 10)  # of δ: for charges with a δ of their own; the rest converts ρ
 
 
@@ -59,7 +62,26 @@ class ZeroConcentratedComposition(PureComposition):
 
 @lru_cache(maxsize=256)
 def _rho_limit(epsilon: Fraction, delta: Fraction) -> Fraction:
-    return rho_of(epsilon, delta * (1 - FOUND_CELLS_SHARE))
+    return Fraction(decimal_below(rho_of(epsilon, delta * (1 - FOUND_CELLS_SHARE)), RHO_DIGITS))
+
+
+def epsilon_for_rho(rho: Fraction, delta: Fraction) -> Fraction:
+    """The ε of a budget at δ whose `limit` is this ρ, of at most 12 digits.
+
+    >>> epsilon = epsilon_for_rho(Fraction(1, 40), Fraction("1e-6"))
+    >>> float(epsilon), _rho_limit(epsilon, Fraction("1e-6"))
+    (1.01914635557566, Fraction(1, 40))
+    """
+    if rho <= 0 or Fraction(decimal_below(rho, RHO_DIGITS)) != rho:
+        raise InputError(f"rho must be a decimal > 0 of at most {RHO_DIGITS} digits, got another", "rho", "round it")
+    if not 0 < delta < 1:
+        raise InputError("delta must be > 0 and below 1 with rho, got another", "delta", "say --delta 1e-6")
+    epsilon = epsilon_of_rho(rho, delta * (1 - FOUND_CELLS_SHARE))
+    if not epsilon:
+        raise InputError("rho must be larger: at this delta it converts to no epsilon above 0", "rho", "lower delta")
+    while _rho_limit(epsilon, delta) < rho:  # the ε of the best order, rounded up, may lack its last digits
+        epsilon = Fraction(decimal_above(epsilon * (1 + EPSILON_STEP), 15))
+    return epsilon
 
 
 ZCDP = ZeroConcentratedComposition()
