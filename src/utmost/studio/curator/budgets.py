@@ -161,9 +161,5 @@ def open_budget_view(settings: Settings, new_budget: NewBudget) -> BudgetView:
 
 
 def _budget_view(ledger: Ledger, budget: Budget) -> BudgetView:
-    return BudgetView(
-        **describe(budget, ledger.state(budget.name)).json,
-        protects=protection_sentence(budget),
-        measure=budget.rule.measure,
-        limit=str(budget.rule.limit(budget)),
-    )
+    document = describe(budget, ledger.state(budget.name)).json
+    return BudgetView(**document, protects=protection_sentence(budget))
