@@ -11,7 +11,6 @@ from utmost.errors import InputError
 from utmost.exact import decimal_above, decimal_below
 from utmost.ledger.compositions.pure import PureComposition, parallel_sum
 from utmost.ledger.costs import ChargeGroup
-from utmost.noise.concentrated import epsilon_of_rho, rho_of
 
 if TYPE_CHECKING:
     from utmost.ledger.records import Budget
@@ -62,6 +61,8 @@ class ZeroConcentratedComposition(PureComposition):
 
 @lru_cache(maxsize=256)
 def _rho_limit(epsilon: Fraction, delta: Fraction) -> Fraction:
+    from utmost.noise.concentrated import rho_of
+
     return Fraction(decimal_below(rho_of(epsilon, delta * (1 - FOUND_CELLS_SHARE)), RHO_DIGITS))
 
 
@@ -72,6 +73,8 @@ def epsilon_for_rho(rho: Fraction, delta: Fraction) -> Fraction:
     >>> float(epsilon), _rho_limit(epsilon, Fraction("1e-6"))
     (1.01914635557566, Fraction(1, 40))
     """
+    from utmost.noise.concentrated import epsilon_of_rho
+
     if rho <= 0 or Fraction(decimal_below(rho, RHO_DIGITS)) != rho:
         raise InputError(f"rho must be a decimal > 0 of at most {RHO_DIGITS} digits, got another", "rho", "round it")
     if not 0 < delta < 1:
