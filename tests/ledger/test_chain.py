@@ -69,11 +69,13 @@ CHANGES = [
     "DELETE FROM utmost_charges",
     "DELETE FROM utmost_budgets WHERE name = 'other'",
     "DELETE FROM utmost_budgets WHERE name = 'survey'",
-    "INSERT INTO utmost_costs VALUES (4, 2, 'q', '1/100', 'any', 1, '0')",
+    "INSERT INTO utmost_costs VALUES (4, 2, 'q', '1/100', 'any', 1, '0', NULL, NULL)",
     "INSERT INTO utmost_charges (budget, charged, plan) VALUES (2, '', 'a charge without costs')",
     "UPDATE utmost_ledger SET id = 'another'",
     "UPDATE utmost_costs SET delta = '1/100' WHERE charge = 2",
     "UPDATE utmost_costs SET delta = NULL WHERE charge = 2 AND place = 0",
+    "UPDATE utmost_costs SET rho = '1/10000' WHERE charge = 2",
+    "UPDATE utmost_costs SET numbers = 2 WHERE charge = 2 AND place = 0",
     "UPDATE utmost_charges SET charged_by = 'somebody else' WHERE id = 2",
     "UPDATE utmost_charges SET source = 'other.csv' WHERE id = 2",
     "UPDATE utmost_charges SET source_table = 'other' WHERE id = 2",
@@ -170,7 +172,7 @@ def test_ten_thousand_charges_are_checked_in_a_third_of_a_second_of_work(tmp_pat
         session.add_all(
             "INSERT INTO utmost_charges (id, budget, charged, plan, entry_hash) VALUES (?,?,?,?,?)", charges
         )
-        session.add_all("INSERT INTO utmost_costs VALUES (?, ?, ?, ?, ?, ?, NULL)", costs)
+        session.add_all("INSERT INTO utmost_costs VALUES (?, ?, ?, ?, ?, ?, NULL, NULL, NULL)", costs)
         session.run("UPDATE utmost_budgets SET head_hash = ?", previous)
     with open_ledger(path) as ledger:
         start = time.process_time()
@@ -238,7 +240,7 @@ def test_a_ledger_of_version_1_is_upgraded_when_it_is_charged(location):
     with open_ledger(location) as ledger:
         assert ledger.charge(old_cost(NORTH)).spent == 4 * TENTH  # adds up with the old part of the same name
         assert ledger.charge(old_cost(SOUTH)).spent == 4 * TENTH  # composes with the new one
-    assert versions(location) == [(4,)]
+    assert versions(location) == [(database.TABLES_VERSION,)]
     with open_ledger(location) as ledger:
         assert [charge.plan for charge in ledger.history("survey")] == ["p1", "p2", "p3", "p", "p"]
         assert all(charge.chain for charge in ledger.history("survey"))

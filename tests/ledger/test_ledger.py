@@ -254,13 +254,13 @@ def test_a_ledger_that_is_not_there_says_how_to_make_one(ledger):
 
 def test_a_ledger_of_a_later_version_is_refused_by_everything(location, ledger):
     ledger.open(Budget("survey", Fraction(1)))
-    run_statements(location, "UPDATE utmost_ledger SET version = 5")
+    run_statements(location, "UPDATE utmost_ledger SET version = 6")
     for method in (
         ledger.budgets,
         lambda: ledger.charge(release_cost()),
         lambda: ledger.open(Budget("b", Fraction(1))),
     ):
-        with pytest.raises(LedgerError, match=r"made by a later utmost \(tables 5, known 4\): upgrade utmost"):
+        with pytest.raises(LedgerError, match=r"made by a later utmost \(tables 6, known 5\): upgrade utmost"):
             method()
 
 

@@ -42,6 +42,50 @@ def test_it_holds_482_counts_where_sums_hold_100(ledger: Ledger) -> None:
         ledger.charge(cost_of("1/100"))
 
 
+def gaussian_cost(composition: str, rho: str = "1/100", budget: str = "b") -> ReleaseCost:
+    cost = QueryCost("q", Fraction(1, 2), "gaussian", 3, Fraction("1e-7"), Fraction(rho), 2)
+    return ReleaseCost(budget, "row", "replace", (cost,), plan=composition)
+
+
+def test_gaussian_noise_costs_its_rho_and_keeps_it_in_the_ledger(ledger: Ledger) -> None:
+    ledger.open(Budget("b", **TERMS))
+    first, second = ledger.charge(gaussian_cost("zcdp")), ledger.charge(gaussian_cost("zcdp"))
+    assert (first.spent, second.spent, second.delta_spent) == (Fraction(1, 100), Fraction(1, 50), 0)
+    (cost,) = ledger.history("b")[0].costs
+    assert (cost.law, cost.rho, cost.numbers, cost.steps) == ("gaussian", Fraction(1, 100), 2, 3)
+    with pytest.raises(BudgetError, match="has ρ"):
+        ledger.charge(gaussian_cost("zcdp"))
+
+
+def test_where_sums_are_spent_gaussian_noise_costs_its_epsilon_and_delta(ledger: Ledger) -> None:
+    ledger.open(Budget("b", Fraction(1), Fraction("2e-7"), "approximate"))
+    ledger.charge(gaussian_cost("approximate"))
+    state = ledger.charge(gaussian_cost("approximate"))
+    assert (state.spent, state.delta_spent, state.left, state.delta_left) == (1, Fraction("2e-7"), 0, 0)
+
+
+def test_a_pure_budget_takes_no_gaussian_noise(ledger: Ledger) -> None:
+    ledger.open(Budget("b", Fraction(1)))
+    with pytest.raises(InputError, match=r"^budget 'b' has no δ, which Gaussian noise needs: open one with --delta: "):
+        ledger.charge(gaussian_cost("pure"))
+
+
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        ({"law": "gaussian"}, "rho must be given for a cost of law gaussian"),
+        ({"law": "concentrated"}, "rho must be given for a cost of law concentrated"),
+        ({"rho": Fraction(0)}, "rho of a cost must be > 0"),
+        ({"rho": 0.1}, "rho of a cost must be"),
+        ({"numbers": 0}, "numbers of a cost must be from 1"),
+        ({"numbers": 2**31}, "numbers of a cost must be from 1"),
+    ],
+)
+def test_a_cost_without_its_rho_is_refused(fields: dict[str, object], problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        QueryCost("q", Fraction(1), **fields)  # type: ignore[arg-type]
+
+
 def test_delta_of_charges_adds_up_to_a_tenth_of_the_budgets(ledger: Ledger) -> None:
     ledger.open(Budget("b", **TERMS))
     state = ledger.charge(cost_of("1/100", "6e-8"))

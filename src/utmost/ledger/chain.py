@@ -16,7 +16,8 @@ from itertools import groupby
 
 from utmost.ledger.stores.database import COUNT_ORPHANS, SELECT_BUDGET_CHAINS, SELECT_ENTRIES, Row, Session
 
-COST_FIELDS = 5
+COST_FIELDS = 7
+OLD_COST_FIELDS = 4  # before δ
 
 _encode = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), default=repr).encode
 
@@ -37,17 +38,20 @@ def link_hash(previous: str, *content: object) -> str:
 
 
 def charge_hash(previous: str, fields: Sequence[object], costs: Iterable[Sequence[object]]) -> str:
-    """The hash of a charge: `fields` from its time to its table, and its costs in their order, δ last.
+    """The hash of a charge: `fields` from its time to its table, and its costs in their order; δ, ρ and numbers last.
 
-    Who charged, the source and δ are hashed where one of them is there, and the table where there is one: entries
-    without them are of older ledgers, or of a source that is one table, and keep the hashes that their receipts have.
+    Who charged, the source and δ are hashed where one of them is there, the table where there is one, and ρ and numbers
+    where a cost has one: entries without them are of older ledgers, or of a source that is one table, and keep the
+    hashes that their receipts have.
     """
     all_costs, (*old_fields, charged_by, source, table) = [list(cost) for cost in costs], fields
-    additions = [[charged_by, source], [cost[-1] for cost in all_costs]]
+    additions = [[charged_by, source], [cost[OLD_COST_FIELDS] for cost in all_costs]]
     is_new = any(value is not None for values in additions for value in values)
-    old_content = old_fields, [cost[:-1] for cost in all_costs]
+    concentrated = [cost[OLD_COST_FIELDS + 1 :] for cost in all_costs]
+    is_concentrated = any(value is not None for values in concentrated for value in values)
+    old_content = old_fields, [cost[:OLD_COST_FIELDS] for cost in all_costs]
     new_content = [*(additions if is_new else ()), *(() if table is None else (table,))]
-    return link_hash(previous, "charge", *old_content, *new_content)
+    return link_hash(previous, "charge", *old_content, *new_content, *([concentrated] if is_concentrated else []))
 
 
 def closing_hash(previous: str, closed: str, closed_by: str | None) -> str:

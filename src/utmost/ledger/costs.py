@@ -23,10 +23,12 @@ if TYPE_CHECKING:
 
 ROW = "row"
 NEIGHBOURS = ("replace", "add-remove")
-LAWS = ("geometric", "any")
+CONVERTED_LAWS = ("gaussian", "concentrated")  # whose ε and δ are what their ρ converts to
+LAWS = ("geometric", "any", *CONVERTED_LAWS)
 MAX_TEXT_CHARS = 1000
 MAX_AMOUNT_DIGITS = 40  # digits above or below the line of a fraction
 MAX_STEPS = 2**63 - 1
+MAX_NUMBERS = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,10 @@ class QueryCost:
     """The privacy loss of one query: (`epsilon`, `delta`) in all, and the law of its noise, which pld may use.
 
     `geometric`: one number, a whole number of lattice steps, which a unit moves by at most `steps`, with noise
-    Pr[Δ = δ] ∝ e^(−ε·|δ|/steps). `any`: nothing is known but ε.
+    Pr[Δ = δ] ∝ e^(−ε·|δ|/steps). `gaussian`: a unit moves at most `numbers` of its whole numbers, each by at most
+    `steps`; each has discrete Gaussian noise of variance numbers·steps²/(2ρ). `concentrated`: nothing is known but that
+    it is ρ-zCDP. Both are (ε, δ)-private by conversion of ρ: of several such queries δ need not be added up. `any`:
+    nothing is known but ε and δ; it may have a ρ below ε²/2, which its theorem says.
     """
 
     query: str
@@ -65,6 +70,8 @@ class QueryCost:
     law: str = "any"
     steps: int = 1
     delta: Fraction = Fraction(0)
+    rho: Fraction | None = None
+    numbers: int = 1
 
     def __post_init__(self) -> None:
         """Check every field."""
@@ -74,6 +81,16 @@ class QueryCost:
         check_choice(self.law, LAWS, "law of a cost")
         if not 1 <= self.steps <= MAX_STEPS:
             raise InputError(f"steps of a cost must be from 1 to 2^63 - 1, got {self.steps}", "steps")
+        if not 1 <= self.numbers <= MAX_NUMBERS:
+            raise InputError(f"numbers of a cost must be from 1 to 2^31 - 1, got {self.numbers}", "numbers")
+        if self.rho is not None:
+            object.__setattr__(self, "rho", check_rho(self.rho, "rho of a cost"))
+        elif self.law in CONVERTED_LAWS:
+            raise InputError(f"rho must be given for a cost of law {self.law}", "rho")
+
+    def group(self, part: Part | None, times: int = 1) -> ChargeGroup:
+        """So many charges of this cost on a part."""
+        return ChargeGroup(self.epsilon, self.law, self.steps, part, times, self.delta, self.rho, self.numbers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +103,18 @@ class ChargeGroup:
     part: Part | None = None
     times: int = 1
     delta: Fraction = Fraction(0)
+    rho: Fraction | None = None
+    numbers: int = 1
+
+    @property
+    def own_delta(self) -> Fraction:
+        """The δ that adds up with that of other charges whatever composes them: none where it is what ρ converts to."""
+        return Fraction(0) if self.law in CONVERTED_LAWS else self.delta
+
+    @property
+    def concentrated_rho(self) -> Fraction:
+        """Its ρ: what its theorem says, or ε²/2 of an ε-private charge."""
+        return self.epsilon**2 / 2 if self.rho is None else self.rho
 
 
 def check_amount(value: object, name: str) -> Fraction:
@@ -111,6 +140,14 @@ def check_delta(value: object, name: str) -> Fraction:
     amount = check_amount(value, name)
     if not 0 <= amount < 1:
         raise InputError(f"{name} must be from 0 to below 1, got {decimal(amount)}", name)
+    return amount
+
+
+def check_rho(value: object, name: str) -> Fraction:
+    """An amount of ρ."""
+    amount = check_amount(value, name)
+    if not 0 < amount <= MAX_EPSILON**2:
+        raise InputError(f"{name} must be > 0 and at most {MAX_EPSILON**2}, got {decimal(amount)}", name)
     return amount
 
 
@@ -158,14 +195,14 @@ class Composition(ABC):
 
     def delta_spent(self, groups: Iterable[ChargeGroup], budget: Budget) -> Fraction:
         """The δ that all these charges spend together; at most `delta_limit` is allowed."""
-        return sum((group.delta * group.times for group in groups), Fraction(0))
+        return sum((group.own_delta * group.times for group in groups), Fraction(0))
 
     def check_charges(self, groups: Sequence[ChargeGroup], budget: Budget) -> None:
         """Refuse charges that this composition cannot add up: those with δ, where the budget has none."""
         if not budget.delta and any(group.delta for group in groups):
-            raise InputError(
-                f"budget '{budget.name}' has no δ", "budget", f"open one with --delta: {open_command(budget)}"
-            )
+            is_converted = any(group.law in CONVERTED_LAWS for group in groups)
+            problem = f"budget '{budget.name}' has no δ" + (", which Gaussian noise needs" if is_converted else "")
+            raise InputError(problem, "budget", f"open one with --delta: {open_command(budget)}")
 
     def check_terms(self, budget: Budget) -> None:
         """Refuse a budget whose amounts this composition has no use for: δ, unless it overrides this."""

@@ -327,7 +327,7 @@ class Ledger:
     def _parse_group(self, row: Row) -> ChargeGroup:
         *cost_row, column, value, kind, table, source, times = row
         cost, part = self._parse_cost(tuple(cost_row)), self._parse_part((column, value, kind, table, source))
-        return ChargeGroup(cost.epsilon, cost.law, cost.steps, part, times, cost.delta)
+        return cost.group(part, times)
 
     def _parse_part(self, row: Row) -> Part | None:
         if row == (None,) * len(row):
@@ -339,8 +339,8 @@ class Ledger:
 
     def _parse_cost(self, row: Row) -> QueryCost:
         try:
-            query, epsilon, law, steps, delta = row
-            return QueryCost(query, epsilon, law, steps, delta or Fraction(0))
+            query, epsilon, law, steps, delta, rho, numbers = row
+            return QueryCost(query, epsilon, law, steps, delta or Fraction(0), rho, numbers or 1)
         except InputError:
             raise damage_error(self._store) from None
 
@@ -426,12 +426,18 @@ def _add_charge(
     part_row = (None,) * 5 if part is None else (part.column, part.value, part.kind, part.table, part.source)
     origin = (release_cost.charged_by or user_name(), release_cost.source, release_cost.table)
     fields = (_utc_now(), release_cost.plan, release_cost.fingerprint, *part_row, release_cost.unit_kind, *origin)
-    costs = [(cost.query, str(cost.epsilon), cost.law, cost.steps, str(cost.delta)) for cost in release_cost.costs]
+    costs = [_cost_row(cost) for cost in release_cost.costs]
     entry_hash = chain.charge_hash(stored_budget.head_hash, fields, costs)
     number = session.add(database.INSERT_CHARGE, stored_budget.key, entry_hash, *fields)
     session.add_all(database.INSERT_COST, [(number, place, *cost) for place, cost in enumerate(costs)])
     session.run(database.UPDATE_HEAD, entry_hash, stored_budget.key)
     return number, entry_hash
+
+
+def _cost_row(cost: QueryCost) -> Row:
+    """A cost as the tables have it; nothing stands for one number, as in entries of older ledgers."""
+    rho, numbers = None if cost.rho is None else str(cost.rho), None if cost.numbers == 1 else cost.numbers
+    return cost.query, str(cost.epsilon), cost.law, cost.steps, str(cost.delta), rho, numbers
 
 
 def _short_hash(entry_hash: str | None) -> str | None:

@@ -103,7 +103,7 @@ class ReleaseCost:
 
     def groups(self, part: Part | None) -> list[ChargeGroup]:
         """The charges that the release would make on a part as the ledger stores it, each a group of one."""
-        return [ChargeGroup(cost.epsilon, cost.law, cost.steps, part, delta=cost.delta) for cost in self.costs]
+        return [cost.group(part) for cost in self.costs]
 
     def open_command(self, name: str | None = None) -> str:
         """The command that opens a budget which this release can be charged to, of its own name or another.

@@ -47,11 +47,11 @@ class ZeroConcentratedComposition(PureComposition):
 
     def spent(self, groups: Iterable[ChargeGroup], budget: Budget) -> Fraction:
         """The ρ of all charges together, exactly."""
-        return parallel_sum(groups, budget.unit, budget.neighbours, lambda group: group.epsilon**2 / 2)
+        return parallel_sum(groups, budget.unit, budget.neighbours, lambda group: group.concentrated_rho)
 
     def delta_spent(self, groups: Iterable[ChargeGroup], budget: Budget) -> Fraction:
         """The δ of all charges together, exactly."""
-        return parallel_sum(groups, budget.unit, budget.neighbours, lambda group: group.delta)
+        return parallel_sum(groups, budget.unit, budget.neighbours, lambda group: group.own_delta)
 
     def check_terms(self, budget: Budget) -> None:
         """δ must be given."""

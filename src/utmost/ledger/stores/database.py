@@ -86,7 +86,7 @@ def damage_error(store: Store) -> LedgerError:
     return LedgerError(f"{store.name} {DAMAGED_MESSAGE}")
 
 
-TABLES_VERSION = 4
+TABLES_VERSION = 5
 ID_BYTES = 16  # of a ledger's random id
 
 TABLES = (  # version 1; a new ledger is upgraded like an old one
@@ -124,6 +124,11 @@ UPGRADE_TO_3 = (
     "ALTER TABLE utmost_costs ADD COLUMN delta TEXT",
 )
 UPGRADE_TO_4 = ("ALTER TABLE utmost_charges ADD COLUMN source_table TEXT",)
+UPGRADE_TO_5 = (
+    "ALTER TABLE utmost_costs ADD COLUMN rho TEXT",
+    "ALTER TABLE utmost_costs ADD COLUMN numbers INTEGER",
+)
+UPGRADES = {3: UPGRADE_TO_3, 4: UPGRADE_TO_4, 5: UPGRADE_TO_5}  # after version 2, by the version that they lead to
 # by name and version: a table may get its new columns while an older state of it is read
 COLUMNS_BY_VERSION: dict[str, dict[int, tuple[str, ...]]] = {
     "utmost_ledger l": {1: ("version",), 2: ("id",)},
@@ -138,7 +143,11 @@ COLUMNS_BY_VERSION: dict[str, dict[int, tuple[str, ...]]] = {
         3: ("charged_by", "source"),
         4: ("source_table",),
     },
-    "utmost_costs q": {1: ("charge", "place", "query", "epsilon", "law", "steps"), 3: ("delta",)},
+    "utmost_costs q": {
+        1: ("charge", "place", "query", "epsilon", "law", "steps"),
+        3: ("delta",),
+        5: ("rho", "numbers"),
+    },
 }
 
 BUDGET_TERMS = "b.name, b.epsilon, b.delta, b.composition, b.unit, b.neighbours, b.remember, b.opened"
@@ -146,7 +155,7 @@ PART_COLUMNS = "c.part_column, c.part_value, c.part_kind, c.part_table, c.part_s
 BUDGET_CHAIN = "b.id, b.opening_hash, b.head_hash, b.closed, b.closed_by"
 SELECT_BUDGET_CHAINS = f"SELECT {BUDGET_CHAIN}, {BUDGET_TERMS} FROM utmost_budgets b ORDER BY b.id"
 SELECT_ENTRIES = f"""SELECT c.id, c.entry_hash, c.charged, c.plan, c.fingerprint, {PART_COLUMNS}, c.unit_kind,
-    c.charged_by, c.source, c.source_table, q.query, q.epsilon, q.law, q.steps, q.delta
+    c.charged_by, c.source, c.source_table, q.query, q.epsilon, q.law, q.steps, q.delta, q.rho, q.numbers
     FROM utmost_charges c LEFT JOIN utmost_costs q ON q.charge = c.id
     WHERE c.budget = ? AND c.id > ? ORDER BY c.id, q.place"""
 COUNT_ORPHANS = """SELECT count(*) FROM utmost_charges c
@@ -157,18 +166,20 @@ INSERT_BUDGET = """INSERT INTO utmost_budgets (name, epsilon, delta, composition
     opening_hash, head_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 CLOSE_BUDGET = "UPDATE utmost_budgets SET closed = ?, closed_by = ?, head_hash = ? WHERE id = ?"
 UPDATE_HEAD = "UPDATE utmost_budgets SET head_hash = ? WHERE id = ?"
-SELECT_CHARGE_GROUPS = f"""SELECT min(q.query), q.epsilon, q.law, q.steps, q.delta, {PART_COLUMNS}, count(*)
+SELECT_CHARGE_GROUPS = f"""SELECT min(q.query), q.epsilon, q.law, q.steps, q.delta, q.rho, q.numbers, {PART_COLUMNS},
+    count(*)
     FROM utmost_charges c LEFT JOIN utmost_costs q ON q.charge = c.id WHERE c.budget = ?
-    GROUP BY q.epsilon, q.law, q.steps, q.delta, {PART_COLUMNS}"""
+    GROUP BY q.epsilon, q.law, q.steps, q.delta, q.rho, q.numbers, {PART_COLUMNS}"""
 COUNT_CHARGES = "SELECT count(*) FROM utmost_charges WHERE budget = ?"
 SELECT_UNIT_KIND = """SELECT c.unit_kind FROM utmost_charges c WHERE c.budget = ? AND c.unit_kind IS NOT NULL
     ORDER BY c.id LIMIT 1"""
 INSERT_CHARGE = """INSERT INTO utmost_charges (budget, entry_hash, charged, plan, fingerprint,
     part_column, part_value, part_kind, part_table, part_source, unit_kind, charged_by, source, source_table)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
-INSERT_COST = "INSERT INTO utmost_costs (charge, place, query, epsilon, law, steps, delta) VALUES (?, ?, ?, ?, ?, ?, ?)"
+INSERT_COST = """INSERT INTO utmost_costs (charge, place, query, epsilon, law, steps, delta, rho, numbers)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 SELECT_HISTORY = f"""SELECT c.id, c.charged, c.plan, c.fingerprint, {PART_COLUMNS}, c.unit_kind, c.entry_hash, r.id,
-    c.charged_by, c.source, c.source_table, q.query, q.epsilon, q.law, q.steps, q.delta
+    c.charged_by, c.source, c.source_table, q.query, q.epsilon, q.law, q.steps, q.delta, q.rho, q.numbers
     FROM utmost_charges c LEFT JOIN utmost_costs q ON q.charge = c.id LEFT JOIN utmost_releases r ON r.charge = c.id
     WHERE c.budget = ? ORDER BY c.id, q.place"""
 SELECT_CHARGED_BUDGET = """\
@@ -226,7 +237,7 @@ def make_tables(session: Session, store: Store) -> bool:
             session.run(statement)
         session.run("UPDATE utmost_ledger SET id = ?", _random_id())
     if version < TABLES_VERSION:
-        for statement in (*(UPGRADE_TO_3 if version < 3 else ()), *UPGRADE_TO_4):
+        for statement in [s for to, statements in UPGRADES.items() if version < to for s in statements]:
             session.run(statement)
         session.run("UPDATE utmost_ledger SET version = ?", TABLES_VERSION)
     return version < 2
