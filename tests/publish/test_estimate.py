@@ -29,7 +29,7 @@ from utmost.publish.reading.estimates import Reader, unbiased_number, unbiased_t
 from utmost.publish.reading.prior_points import Axis
 from utmost.publish.release_model import Answer
 from utmost.queries import Histogram, Mean, Quantile, Sum
-from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
+from utmost.queries.answer_mechanisms.lattice import GeometricLattice
 from utmost.queries.answer_mechanisms.ratio import RatioMechanism, drawn_parts
 from utmost.spaces import line
 
@@ -280,7 +280,7 @@ def test_the_total_of_cells_adds_their_unbiased_readings():
 
 
 def test_a_number_between_two_equal_ends_is_known():
-    assert unbiased_total(LatticeMechanism(Fraction(1), 3, 3), [3, 3])[0] == 6
+    assert unbiased_total(GeometricLattice(Fraction(1), 3, 3), [3, 3])[0] == 6
     assert unbiased_number(3, 3, 3, alpha("1/2")) == 3
 
 
@@ -337,7 +337,7 @@ def test_intervals_of_all_answers_at_once_hold_their_share(prior, rate, coverage
 )
 def test_a_grid_of_her_own_has_the_exact_posterior_at_its_points(prior, number, loss):
     """Brute force in the value's unit: a sum of steps of 1/4 from 0 to 25, ε = 1/20 a step."""
-    mechanism = LatticeMechanism(Fraction(1, 20), 0, 100, Fraction(0), Fraction(1, 4))
+    mechanism = GeometricLattice(Fraction(1, 20), 0, 100, Fraction(0), Fraction(1, 4))
     number = min(max(number, 0), 100)
     quarters = Sum("v", Grid(Fraction(0), Fraction(1), Fraction(1, 4)), None)
     error = count(1, 1).error
@@ -386,7 +386,7 @@ def test_a_mean_of_a_public_number_of_rows_is_read_on_its_lattice():
 def test_lattices_of_any_length_keep_their_digits(offset):
     """10^15 points: near the answer the posterior is that of the noise, to the last step."""
     number = 4 * 10**14 + 12345
-    mechanism = LatticeMechanism(Fraction(1, 1000), 0, 10**15)
+    mechanism = GeometricLattice(Fraction(1, 1000), 0, 10**15)
     first = number - 5000 + offset
     axis = Axis(Fraction(first), Fraction(1), 10_001)
     logs = number_readings.lattice_likelihood(axis, mechanism, number)

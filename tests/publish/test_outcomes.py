@@ -30,7 +30,7 @@ from utmost.publish import release_file
 from utmost.publish.plans import plan_from_mapping
 from utmost.publish.release_file import release_content
 from utmost.queries import Count
-from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
+from utmost.queries.answer_mechanisms.lattice import GeometricLattice
 
 PACKAGE = str(Path(utmost.__file__).parent)
 TIME_FACTOR, TIME_SLACK = 4, 0.3  # CPU seconds
@@ -286,7 +286,7 @@ def test_neighbouring_tables_with_other_cells_have_the_same_outcome(
     assert outcomes.count(outcomes[0]) == len(outcomes)
 
 
-@pytest.mark.parametrize("broken", [(Count, "prepare_draw"), (LatticeMechanism, "step_epsilon")])
+@pytest.mark.parametrize("broken", [(Count, "prepare_draw"), (GeometricLattice, "step_epsilon")])
 def test_what_can_fail_from_public_things_fails_before_the_charge(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: tuple[type, str]
 ) -> None:

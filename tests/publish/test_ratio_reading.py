@@ -12,12 +12,12 @@ from utmost.consumer.losses import Loss
 from utmost.publish.reading import number_readings
 from utmost.publish.reading.estimates import Reader
 from utmost.publish.reading.prior_points import Axis
-from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
+from utmost.queries.answer_mechanisms.lattice import GeometricLattice
 from utmost.queries.answer_mechanisms.ratio import RatioMechanism
 
 MECHANISM = RatioMechanism(
-    LatticeMechanism(Fraction(1, 10), None, None, Fraction(5), Fraction(1, 2)),
-    LatticeMechanism(Fraction(1, 2), 0, 40),
+    GeometricLattice(Fraction(1, 10), None, None, Fraction(5), Fraction(1, 2)),
+    GeometricLattice(Fraction(1, 2), 0, 40),
 )
 AXIS = Axis(Fraction(0), Fraction(1), 11)
 
@@ -43,7 +43,7 @@ def test_the_loss_at_face_value_is_that_of_the_ratio_itself(loss: Loss, value: F
 def test_the_total_nearest_to_a_mean_times_its_rows_is_exact(first: str, step: str, unit: str) -> None:
     axis = Axis(Fraction(first), Fraction(step), 40)
     mechanism = RatioMechanism(
-        LatticeMechanism(Fraction(1), None, None, Fraction(1, 2), Fraction(unit)), LatticeMechanism(Fraction(1), 0, 60)
+        GeometricLattice(Fraction(1), None, None, Fraction(1, 2), Fraction(unit)), GeometricLattice(Fraction(1), 0, 60)
     )
     rows = np.arange(1.0, 61.0)
     totals = number_readings._nearest_totals(axis, mechanism, range(3, 40), rows)

@@ -10,7 +10,7 @@ from utmost.data.selection import Partition, PrivacyUnit, Selection
 from utmost.data.table import Table
 from utmost.errors import InputError
 from utmost.exact.input_text import Fields
-from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
+from utmost.queries.answer_mechanisms.lattice import GeometricLattice
 from utmost.queries.answer_mechanisms.mechanism import EXACT_SCHEMA
 from utmost.queries.calibration_form import CalibrationExample, CalibrationForm, CalibrationOption
 from utmost.queries.lattice_query import LatticeQuery
@@ -96,7 +96,7 @@ class Between(LatticeQuery):
 
     def select_mechanism(self, epsilon: Fraction, setting: PrivacySetting) -> SelectedMechanism:
         bound = setting.unit.bound
-        return SelectedMechanism(LatticeMechanism(epsilon / bound, 0, setting.units), bound, NO_CLAIM, "geometric")
+        return SelectedMechanism(GeometricLattice(epsilon / bound, 0, setting.units), bound, NO_CLAIM, "geometric")
 
     @classmethod
     def calibration_example(cls, options: Any) -> CalibrationExample:

@@ -17,7 +17,7 @@ from utmost.errors import InputError
 from utmost.publish import release_file
 from utmost.publish.plans import parse_plan
 from utmost.queries import Distinct
-from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
+from utmost.queries.answer_mechanisms.lattice import GeometricLattice
 from utmost.queries.privacy_setting import PrivacySetting
 
 UNITS = [PrivacyUnit(), *(PrivacyUnit("p", rows=k) for k in (1, 2, 3)), PrivacyUnit("p", groups=2)]
@@ -52,7 +52,7 @@ def test_the_number_moves_exactly_by_its_sensitivity(relation: NeighbourRelation
 
 def test_the_ends_are_zero_and_the_most_values_there_can_be() -> None:
     persons = PrivacySetting(NeighbourRelation.REPLACE, PrivacyUnit("p", rows=2), None, 3)
-    assert Distinct("x").select_mechanism(Fraction(1), persons).mechanism == LatticeMechanism(Fraction(1, 2), 0, 6)
+    assert Distinct("x").select_mechanism(Fraction(1), persons).mechanism == GeometricLattice(Fraction(1, 2), 0, 6)
     domain = Distinct("x", (1, 2, 3, 4)).select_mechanism(Fraction(1), persons).mechanism
     assert (domain.low, domain.high) == (0, 4)
     secret = PrivacySetting(NeighbourRelation.ADD_REMOVE, PrivacyUnit(), None, None)

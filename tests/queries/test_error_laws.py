@@ -18,7 +18,7 @@ from utmost.exact import Level, Number, alpha, epsilon
 from utmost.mechanisms.geometric import tail_probability, untruncated_law
 from utmost.queries import Mean, Quantile, Sum
 from utmost.queries.answer_mechanisms import lattice
-from utmost.queries.answer_mechanisms.lattice import LatticeMechanism, half_width, noise_spread
+from utmost.queries.answer_mechanisms.lattice import GeometricLattice, half_width, noise_spread
 from utmost.queries.answer_mechanisms.mechanism import Drawn
 from utmost.queries.answer_mechanisms.ratio import RatioMechanism
 from utmost.queries.privacy_setting import PrivacySetting
@@ -107,7 +107,7 @@ def test_the_error_of_a_ratio_is_that_of_a_mean_at_an_end(rate: str) -> None:
     assert float(probabilities[distances > half].sum()) <= 0.05 < float(probabilities[distances > half - 1].sum())
 
 
-def _noise_law(mechanism: LatticeMechanism, reach: int) -> tuple[np.ndarray, np.ndarray]:
+def _noise_law(mechanism: GeometricLattice, reach: int) -> tuple[np.ndarray, np.ndarray]:
     rate, points = float(mechanism.epsilon), np.arange(-reach, reach + 1)
     return points, np.tanh(rate / 2) * np.exp(-rate * np.abs(points))
 

@@ -29,7 +29,7 @@ from utmost.publish import release_file, tidy_table
 from utmost.publish.plan_writer import write_plan
 from utmost.publish.plans import parse_plan, plan_from_mapping
 from utmost.queries import Distinct, Max, Mean, Min, Quantile, Query, Sum, Variance
-from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
+from utmost.queries.answer_mechanisms.lattice import GeometricLattice
 from utmost.queries.found_query import FoundQuery
 from utmost.queries.found_ranks import FoundRanks
 from utmost.queries.found_ratios import FoundMean, FoundVariance
@@ -89,7 +89,7 @@ def test_no_unit_moves_the_sums_of_all_cells_by_more_than_their_epsilon(
     """The rates of the noisy sums times what neighbours move them: at most ε₂, and reached."""
     epsilon = Fraction(1)
     mechanism = query.select_mechanism(epsilon, setting).mechanism
-    rates = [part.epsilon for part in mechanism.parts.values() if isinstance(part, LatticeMechanism)]
+    rates = [part.epsilon for part in mechanism.parts.values() if isinstance(part, GeometricLattice)]
     grouped = PrivacySetting(setting.neighbours, setting.unit, None, setting.units, grouped=True)
     costs = []
     for before, after in neighbouring_sums(setting):
@@ -139,7 +139,7 @@ def test_the_error_of_a_mean_over_found_cells_is_that_of_both_of_its_noises(epsi
     query = FoundMean(Mean("x", GRID, None), ("g",), Fraction(delta))
     mechanism = query.select_mechanism(Fraction(epsilon), SETTINGS[-3]).mechanism
     error, law, total = query.error_law(mechanism), mechanism.selection.law, mechanism.parts["total"]
-    assert isinstance(total, LatticeMechanism)
+    assert isinstance(total, GeometricLattice)
     rate, reach = float(total.epsilon), 300
     total_noise = {d: math.tanh(rate / 2) * math.exp(-rate * abs(d)) for d in range(-reach, reach + 1)}
     row_noise = {n: float(law.probability(n) - law.probability(n - 1)) for n in range(1, law.last + 1)}

@@ -27,7 +27,7 @@ from utmost.publish import release_file
 from utmost.publish.plan_writer import write_plan
 from utmost.publish.plans import parse_plan, plan_digest
 from utmost.queries import Count, Distinct, GroupedQuery, Histogram, Mean, Quantile, Query, Sum, Variance
-from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
+from utmost.queries.answer_mechanisms.lattice import GeometricLattice
 from utmost.queries.answer_mechanisms.ratio import RatioMechanism
 from utmost.queries.privacy_setting import PrivacySetting
 
@@ -99,7 +99,7 @@ def test_sums_in_cells_move_exactly_by_their_sensitivity_and_stay_between_their_
     pairs = list(neighbouring_answers(query, setting, grid.size + 1))
     assert max(sum(moved) for moved in movements(iter(pairs))) == selection.sensitivity
     mechanism = selection.mechanism
-    assert isinstance(mechanism, LatticeMechanism)
+    assert isinstance(mechanism, GeometricLattice)
     for number in {number for pair in pairs for answer in pair for number in answer}:
         assert mechanism.low is None or mechanism.low <= number
         assert mechanism.high is None or number <= mechanism.high

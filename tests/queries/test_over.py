@@ -29,7 +29,7 @@ from utmost.publish import release_file
 from utmost.publish.plan_writer import write_plan
 from utmost.publish.plans import parse_plan, plan_digest
 from utmost.queries import Count, Distinct, GroupedQuery, Histogram, Mean, Over, Query, Top
-from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
+from utmost.queries.answer_mechanisms.lattice import GeometricLattice
 from utmost.queries.found_count import FoundCount
 from utmost.queries.privacy_setting import PrivacySetting
 from utmost.queries.registry import FOUND_KINDS, parse_kind, parse_query
@@ -167,7 +167,7 @@ def test_it_is_a_count_of_persons_that_no_other_mechanism_serves_better() -> Non
         for relation, part in ((NeighbourRelation.REPLACE, None), (NeighbourRelation.ADD_REMOVE, Partition("g", 1))):
             where = replace(setting(relation, unit), part=part)
             selection = Over(where="x > 1").select_mechanism(Fraction(2, 3), where)
-            assert selection.mechanism == LatticeMechanism(Fraction(2, 3), 0, where.units)
+            assert selection.mechanism == GeometricLattice(Fraction(2, 3), 0, where.units)
             assert selection.optimal == Count("x > 1").select_mechanism(Fraction(2, 3), setting(relation, _ROW)).optimal
             assert Over().actual_epsilon(selection.mechanism, where) == Fraction(2, 3)
 

@@ -23,7 +23,7 @@ from utmost.errors import InputError
 from utmost.exact import decimal_above
 from utmost.queries import Count, Histogram, Mean, Quantile, Query, Sum
 from utmost.queries.answer_mechanisms.choice import PermuteAndFlip
-from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
+from utmost.queries.answer_mechanisms.lattice import GeometricLattice
 from utmost.queries.answer_mechanisms.ratio import RatioMechanism
 from utmost.queries.privacy_setting import PrivacySetting
 from utmost.spaces import space
@@ -122,7 +122,7 @@ def test_a_sum_moves_exactly_by_its_sensitivity_and_stays_between_its_ends(
     pairs = list(neighbouring_answers(query, setting, grid.size + 1, [(0,), (grid.size,)]))
     assert max_steps_moved(iter(pairs)) == selection.sensitivity
     mechanism = selection.mechanism
-    assert isinstance(mechanism, LatticeMechanism)
+    assert isinstance(mechanism, GeometricLattice)
     for answer in (number for pair in pairs for [number] in pair):
         assert mechanism.low is None or mechanism.low <= answer
         assert mechanism.high is None or answer <= mechanism.high
@@ -144,7 +144,7 @@ def test_a_mean_of_everyone_is_one_number_that_moves_by_the_grid() -> None:
     query = Mean("x", GRIDS[2], Fraction(1))
     selection = query.select_mechanism(HALF, setting)
     assert max_steps_moved(neighbouring_answers(query, setting, 3, [(0,), (2,)])) == selection.sensitivity == 2
-    assert selection.mechanism == LatticeMechanism(HALF / 2, 0, 6, Fraction(1), Fraction(1, 6))
+    assert selection.mechanism == GeometricLattice(HALF / 2, 0, 6, Fraction(1), Fraction(1, 6))
 
 
 @pytest.mark.parametrize("setting", [s for s in settings() if s.unit.groups is None], ids=str)

@@ -23,6 +23,7 @@ from utmost.publish.reading.estimates import Belief, Estimate, ExpectedLosses, F
 from utmost.publish.reading.number_readings import PriorShape, answer_reading, on_lattice
 from utmost.publish.reading.prior_points import AxisRequest, PointChoice
 from utmost.publish.release_model import Answer
+from utmost.queries.answer_mechanisms.gaussian import GaussianLattice
 
 __all__ = [
     "Belief",
@@ -223,7 +224,8 @@ def _remap_answers(estimate: Estimate, belief: Belief, low: int, high: int) -> l
     mechanism, reader = estimate.answer.mechanism.lattice, estimate.reader
     if mechanism is None or reader is None:
         return []
-    if estimate.before is None and on_lattice(belief.axis, mechanism) and not reader.is_partial:
+    reads_one = reader.is_partial or not on_lattice(belief.axis, mechanism) or isinstance(mechanism, GaussianLattice)
+    if estimate.before is None and not reads_one:
         return []
     value = Fraction(estimate.readings[0].value)
     bounds = min(belief.axis.value(low), value), max(belief.axis.value(high), value)

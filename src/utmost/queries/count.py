@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 from utmost.data.row_sums import RowSums
 from utmost.errors import InputError
-from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
+from utmost.queries.answer_mechanisms.lattice import GeometricLattice
 from utmost.queries.lattice_query import LatticeQuery
+from utmost.queries.moves import Moves
 from utmost.queries.query import METRIC_CLAIM, NO_CLAIM, ExactAnswer, SelectedMechanism
 
 if TYPE_CHECKING:
@@ -82,7 +83,13 @@ class Count(LatticeQuery):
         sensitivity = 1 if by_person else setting.unit.bound
         high = None if setting.units is None else setting.units * sensitivity
         optimal = METRIC_CLAIM if sensitivity > 1 else UNIVERSAL_CLAIM if setting.replacing else UNBOUNDED_COUNT_CLAIM
-        return SelectedMechanism(LatticeMechanism(epsilon / sensitivity, 0, high), sensitivity, optimal, "geometric")
+        return SelectedMechanism(GeometricLattice(epsilon / sensitivity, 0, high), sensitivity, optimal, "geometric")
+
+    def moves(self, setting: PrivacySetting) -> Moves:
+        """k rows of one cell; with a unit of groups one row of each of k cells."""
+        if not setting.grouped:
+            return LatticeQuery.moves(self, setting)
+        return Moves.of_cells(setting.unit.bound, 1, setting.replacing, one_cell_each=setting.unit.groups is not None)
 
     def target_noun(self, unit: PrivacyUnit) -> str:
         """The count, of persons where they are counted."""
@@ -96,7 +103,7 @@ class Count(LatticeQuery):
 def _select_for_cells(epsilon: Fraction, setting: PrivacySetting) -> SelectedMechanism:
     sensitivity = setting.unit.bound * (2 if setting.replacing else 1)
     high = None if setting.units is None else setting.units * (setting.unit.rows or 1)
-    mechanism = LatticeMechanism(epsilon / sensitivity, 0, high)
+    mechanism = GeometricLattice(epsilon / sensitivity, 0, high)
     if sensitivity == 1:
         return SelectedMechanism(mechanism, sensitivity, PER_CELL_CLAIM, "geometric")
     return SelectedMechanism(mechanism, sensitivity, NO_CLAIM, "any")

@@ -19,9 +19,10 @@ from utmost.data.candidates import Candidates
 from utmost.data.cells import MAX_CELLS
 from utmost.data.selection import Key
 from utmost.errors import InputError
-from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
+from utmost.queries.answer_mechanisms.lattice import GeometricLattice
 from utmost.queries.keys import KEY_SCHEMA, key_from_json, key_to_json, parse_keys
 from utmost.queries.lattice_query import LatticeQuery
+from utmost.queries.moves import Moves
 from utmost.queries.query import METRIC_CLAIM, NO_CLAIM, ExactAnswer, Query, QueryField, SelectedMechanism
 
 if TYPE_CHECKING:
@@ -132,10 +133,16 @@ class Distinct(LatticeQuery):
         sensitivity = 2 * bound if setting.grouped and setting.replacing else bound
         ends = [] if self.domain is None else [len(self.domain)]
         ends += [] if setting.units is None else [setting.units * bound]
-        mechanism = LatticeMechanism(epsilon / sensitivity, 0, min(ends, default=None))
+        mechanism = GeometricLattice(epsilon / sensitivity, 0, min(ends, default=None))
         if not setting.grouped:
             return SelectedMechanism(mechanism, sensitivity, METRIC_CLAIM, "geometric")
         return SelectedMechanism(mechanism, sensitivity, NO_CLAIM, "geometric" if sensitivity == 1 else "any")
+
+    def moves(self, setting: PrivacySetting) -> Moves:
+        """k values of one cell."""
+        if not setting.grouped:
+            return LatticeQuery.moves(self, setting)
+        return Moves.of_cells(setting.unit.bound, 1, setting.replacing)
 
 
 def check_domain(domain: tuple[Key, ...] | None) -> None:

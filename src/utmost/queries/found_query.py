@@ -24,7 +24,7 @@ from utmost.exact import epsilon as level_of
 from utmost.exact.input_text import Fields
 from utmost.queries import found_cells
 from utmost.queries.answer_mechanisms.found import FoundMechanism
-from utmost.queries.answer_mechanisms.lattice import LatticeMechanism, half_width
+from utmost.queries.answer_mechanisms.lattice import GeometricLattice, half_width
 from utmost.queries.answer_mechanisms.mechanism import (
     NUMBER_ROOM,
     AccuracyTarget,
@@ -275,7 +275,7 @@ class FoundQuery(Query):
     ) -> ValueRange | None:
         """The values that an answer on a lattice is within its noise of; None for others."""
         answer = mechanism.parts["answer"]
-        if not isinstance(answer, LatticeMechanism):
+        if not isinstance(answer, GeometricLattice):
             return None
         width = half_width(level_of(answer.epsilon), miss) * answer.unit
         low, high = value - width, value + width

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from utmost.errors import InputError
 from utmost.exact import epsilon as level_of
 from utmost.queries.answer_mechanisms.found import FoundMechanism
-from utmost.queries.answer_mechanisms.lattice import LatticeMechanism, PreparedNoise, half_width, prepare_noise
+from utmost.queries.answer_mechanisms.lattice import GeometricLattice, PreparedNoise, half_width, prepare_noise
 from utmost.queries.answer_mechanisms.mechanism import AnswerMechanism, Drawn, ErrorLaw
 from utmost.queries.answer_mechanisms.ratio import RatioMechanism, RowNoise, drawn_parts, ratio_ends
 from utmost.queries.answer_mechanisms.variance import VarianceMechanism, drawn_numbers
@@ -51,7 +51,7 @@ class FoundRatio(FoundQuery):
         """The mechanism of the same sums over rows with geometric noise of the rate of the selection."""
 
     @abstractmethod
-    def lattices(self, rates: tuple[Fraction, ...]) -> tuple[LatticeMechanism, ...]:
+    def lattices(self, rates: tuple[Fraction, ...]) -> tuple[GeometricLattice, ...]:
         """The mechanisms of the sums at these rates."""
 
     @abstractmethod
@@ -107,10 +107,10 @@ class FoundMean(FoundRatio):
         """N."""
         return (self.inner.grid.size,)
 
-    def lattices(self, rates: tuple[Fraction, ...]) -> tuple[LatticeMechanism, ...]:
+    def lattices(self, rates: tuple[Fraction, ...]) -> tuple[GeometricLattice, ...]:
         """The total from the middle of the grid, in half steps."""
         grid = self.inner.grid
-        return (LatticeMechanism(rates[0], None, None, (grid.low + grid.high) / 2, grid.step / 2),)
+        return (GeometricLattice(rates[0], None, None, (grid.low + grid.high) / 2, grid.step / 2),)
 
     def counted(self, mechanism: FoundMechanism) -> RatioMechanism:
         """A ratio."""
@@ -146,11 +146,11 @@ class FoundVariance(FoundRatio):
         """N and N²."""
         return self.inner.grid.size, self.inner.grid.size**2
 
-    def lattices(self, rates: tuple[Fraction, ...]) -> tuple[LatticeMechanism, ...]:
+    def lattices(self, rates: tuple[Fraction, ...]) -> tuple[GeometricLattice, ...]:
         """The total and the total of squares, as for a variance of listed cells."""
         middle, half_step = (self.inner.grid.low + self.inner.grid.high) / 2, self.inner.grid.step / 2
-        total = LatticeMechanism(rates[0], None, None, middle, half_step)
-        return total, LatticeMechanism(rates[1], None, None, Fraction(0), half_step**2)
+        total = GeometricLattice(rates[0], None, None, middle, half_step)
+        return total, GeometricLattice(rates[1], None, None, Fraction(0), half_step**2)
 
     def counted(self, mechanism: FoundMechanism) -> VarianceMechanism:
         """A variance of three noisy numbers."""
@@ -172,12 +172,12 @@ class FoundVariance(FoundRatio):
         return min(low, value), max(high, value)
 
 
-def _lattices(mechanism: FoundMechanism) -> tuple[LatticeMechanism, ...]:
-    return tuple(part for part in mechanism.parts.values() if isinstance(part, LatticeMechanism))
+def _lattices(mechanism: FoundMechanism) -> tuple[GeometricLattice, ...]:
+    return tuple(part for part in mechanism.parts.values() if isinstance(part, GeometricLattice))
 
 
-def _row_noise(mechanism: FoundMechanism) -> LatticeMechanism:
-    return LatticeMechanism(mechanism.selection.epsilon, 0, None)
+def _row_noise(mechanism: FoundMechanism) -> GeometricLattice:
+    return GeometricLattice(mechanism.selection.epsilon, 0, None)
 
 
 def _draw_ratio(

@@ -163,6 +163,14 @@ class GroupedQuery(Query):
         """The mechanism of each cell, and how far all cells together move."""
         return self.inner.select_mechanism(epsilon, replace(setting, grouped=True))
 
+    def select_gaussian(self, rho: Fraction, setting: PrivacySetting) -> SelectedMechanism | None:
+        """Gaussian noise in each cell."""
+        return self.inner.select_gaussian(rho, replace(setting, grouped=True))
+
+    def actual_rho(self, mechanism: Any, setting: PrivacySetting) -> Fraction:
+        """The ρ of all cells together."""
+        return self.inner.actual_rho(mechanism, replace(setting, grouped=True))
+
     def actual_epsilon(self, mechanism: Any, setting: PrivacySetting) -> Fraction:
         """The ε of all cells together."""
         return self.inner.actual_epsilon(mechanism, replace(setting, grouped=True))

@@ -6,9 +6,11 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from utmost.queries.answer_mechanisms.lattice import LatticeMechanism, PreparedNoise, prepare_noise
+from utmost.queries.answer_mechanisms.gaussian import GaussianLattice
+from utmost.queries.answer_mechanisms.lattice import GeometricLattice, LatticeMechanism, PreparedNoise, prepare_noise
 from utmost.queries.answer_mechanisms.mechanism import AccuracyTarget, ConfidenceLaw, Drawn, ErrorLaw
-from utmost.queries.query import AnswerDraw, ExactAnswer, Query
+from utmost.queries.moves import Moves
+from utmost.queries.query import GAUSSIAN_CLAIM, AnswerDraw, ExactAnswer, Query, SelectedMechanism
 
 if TYPE_CHECKING:
     from utmost.exact.input_text import Fields
@@ -20,7 +22,19 @@ class LatticeQuery(Query):
 
     __slots__ = ()
 
-    def actual_epsilon(self, mechanism: LatticeMechanism, setting: PrivacySetting) -> Fraction:
+    def moves(self, setting: PrivacySetting) -> Moves:
+        """How far a unit moves the number, or those of all cells; of one number by at most the sensitivity."""
+        return Moves.each(1, self.select_mechanism(Fraction(1), setting).sensitivity)
+
+    def select_gaussian(self, rho: Fraction, setting: PrivacySetting) -> SelectedMechanism | None:
+        """Gaussian noise on the same lattice."""
+        return gaussian_selection(self.select_mechanism(Fraction(1), setting), self.moves(setting), rho)
+
+    def actual_rho(self, mechanism: GaussianLattice, setting: PrivacySetting) -> Fraction:
+        """Half the squared length of the moves over the variance."""
+        return self.moves(setting).squared / (2 * mechanism.variance)
+
+    def actual_epsilon(self, mechanism: GeometricLattice, setting: PrivacySetting) -> Fraction:
         """The ε of a step times the sensitivity."""
         return mechanism.step_epsilon() * self.select_mechanism(Fraction(1), setting).sensitivity
 
@@ -57,6 +71,13 @@ class LatticeQuery(Query):
     def schema(cls) -> dict[str, Any]:
         """The value is a whole number."""
         return {"value": {"type": "integer"}}
+
+
+def gaussian_selection(geometric: SelectedMechanism, moves: Moves, rho: Fraction) -> SelectedMechanism:
+    """Gaussian noise of ρ in place of the geometric noise on a lattice."""
+    lattice = geometric.mechanism
+    mechanism = GaussianLattice(moves.squared / (2 * rho), lattice.low, lattice.high, lattice.origin, lattice.unit)
+    return SelectedMechanism(mechanism, geometric.sensitivity, GAUSSIAN_CLAIM, moves.ledger_law, moves)
 
 
 def _draw_number(noise: PreparedNoise, truth: ExactAnswer) -> Drawn:

@@ -28,7 +28,8 @@ from utmost.continuous.losses import absolute
 from utmost.data.grid import Grid
 from utmost.errors import InputError
 from utmost.exact import integer
-from utmost.queries.answer_mechanisms.lattice import LatticeMechanism, PreparedNoise, prepare_noise
+from utmost.queries.answer_mechanisms.gaussian import GaussianLattice
+from utmost.queries.answer_mechanisms.lattice import GeometricLattice, LatticeMechanism, PreparedNoise, prepare_noise
 from utmost.queries.answer_mechanisms.mechanism import (
     AccuracyTarget,
     ConfidenceLaw,
@@ -44,7 +45,8 @@ from utmost.queries.calibration_form import (
     CalibrationForm,
     CalibrationOption,
 )
-from utmost.queries.lattice_query import check_lattice_value, draw_lattice_value
+from utmost.queries.lattice_query import check_lattice_value, draw_lattice_value, gaussian_selection
+from utmost.queries.moves import Moves
 from utmost.queries.number_column import grid_content, grid_from_options
 from utmost.queries.number_total import NumberTotal, RoundedTotal
 from utmost.queries.query import ALTERED, NO_CLAIM, AnswerDraw, ExactAnswer, SelectedMechanism, combine_drawn
@@ -112,12 +114,12 @@ class Mean(NumberTotal):
         """Geometric noise on the total; on the number of rows too where that is secret."""
         grid, unit_rows, units = self.grid, setting.unit.bound, setting.units
         if units and setting.holds_everyone(self):
-            total = LatticeMechanism(epsilon / grid.size, 0, units * grid.size, grid.low, grid.step / units)
+            total = GeometricLattice(epsilon / grid.size, 0, units * grid.size, grid.low, grid.step / units)
             return SelectedMechanism(total, grid.size, self.metric_claim(epsilon, setting), "geometric")
         sides = 4 if setting.grouped and setting.replacing else 2
         sensitivity = sides * unit_rows * grid.size
-        total = LatticeMechanism(epsilon / sensitivity, None, None, (grid.low + grid.high) / 2, grid.step / 2)
-        rows = LatticeMechanism(epsilon / (sides * unit_rows), 0, None if units is None else units * unit_rows)
+        total = GeometricLattice(epsilon / sensitivity, None, None, (grid.low + grid.high) / 2, grid.step / 2)
+        rows = GeometricLattice(epsilon / (sides * unit_rows), 0, None if units is None else units * unit_rows)
         return SelectedMechanism(RatioMechanism(total, rows), sensitivity, NO_CLAIM, "any")
 
     def rounded_total(self, epsilon: Fraction, setting: PrivacySetting) -> RoundedTotal:
@@ -125,10 +127,22 @@ class Mean(NumberTotal):
         length, rows = self.grid.high - self.grid.low, (setting.units or 0) * setting.unit.bound
         return RoundedTotal(GridQuestion(Interval(Fraction(0), length), length / rows, epsilon, absolute), 1)
 
+    def select_gaussian(self, rho: Fraction, setting: PrivacySetting) -> SelectedMechanism | None:
+        """Gaussian noise on the total, where the number of rows is public."""
+        geometric = self.select_mechanism(Fraction(1), setting)
+        if not isinstance(geometric.mechanism, LatticeMechanism):
+            return None
+        return gaussian_selection(geometric, Moves.each(1, geometric.sensitivity), rho)
+
+    def actual_rho(self, mechanism: GaussianLattice, setting: PrivacySetting) -> Fraction:
+        """Half the squared move of the total over the variance."""
+        return Fraction(self.grid.size**2) / (2 * mechanism.variance)
+
     def actual_epsilon(self, mechanism: MeanMechanism, setting: PrivacySetting) -> Fraction:
         """The ε of the total's steps; for a ratio the worst of what a unit can do to both numbers."""
-        if isinstance(mechanism, LatticeMechanism):
+        if isinstance(mechanism, GeometricLattice):
             return mechanism.step_epsilon() * self.grid.size
+        assert isinstance(mechanism, RatioMechanism)
         total, rows = mechanism.total.step_epsilon() * self.grid.size, mechanism.rows.step_epsilon()
         if setting.grouped:
             return setting.unit.bound * (total + rows) * (2 if setting.replacing else 1)

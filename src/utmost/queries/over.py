@@ -24,7 +24,7 @@ from utmost.data.candidates import ALL_ROWS, Candidates
 from utmost.data.cells import Grouping
 from utmost.errors import InputError
 from utmost.queries import found_cells
-from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
+from utmost.queries.answer_mechanisms.lattice import GeometricLattice
 from utmost.queries.count import UNBOUNDED_COUNT_CLAIM, UNIVERSAL_CLAIM
 from utmost.queries.distinct import DOMAIN_SCHEMA, Distinct, check_domain, domain_from_content, parse_domain
 from utmost.queries.grouped import KEYS_SCHEMA, keys_from_content, parse_grouping
@@ -150,7 +150,7 @@ class Over(LatticeQuery):
     def select_mechanism(self, epsilon: Fraction, setting: PrivacySetting) -> SelectedMechanism:
         """Geometric noise of ε, between 0 and the number of persons where that is public."""
         claim = UNIVERSAL_CLAIM if setting.replacing else UNBOUNDED_COUNT_CLAIM
-        return SelectedMechanism(LatticeMechanism(epsilon, 0, setting.units), 1, claim, "geometric")
+        return SelectedMechanism(GeometricLattice(epsilon, 0, setting.units), 1, claim, "geometric")
 
     def target_noun(self, unit: PrivacyUnit) -> str:
         """The number of persons, and the bound."""

@@ -17,6 +17,7 @@ from utmost.data.candidates import ALL_ROWS, Candidates
 from utmost.data.selection import Selection
 from utmost.queries.answer_mechanisms.mechanism import AccuracyTarget, AnswerValue, ConfidenceLaw, Drawn, ErrorLaw
 from utmost.queries.keys import key_name, key_to_json
+from utmost.queries.moves import Moves
 
 if TYPE_CHECKING:
     from utmost.data.cells import Cell, Grouping
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
 METRIC_CLAIM = (
     "metric: the best mechanism for every prior and every legal loss among those that protect each step of the total "
     "with epsilon/sensitivity (GRS12 Thm 3.2 on the line of totals); nothing is claimed among all epsilon-private ones"
+)
+GAUSSIAN_CLAIM = (
+    "none claimed: discrete Gaussian noise is taken for what many numbers cost together; that it is the best for any "
+    "reader of one is not known"
 )
 NO_CLAIM = "none claimed: no mechanism is known to be the best for every reader of this query"
 ALTERED = "this file was altered, ask for the one that utmost release wrote"
@@ -64,13 +69,20 @@ class SelectedMechanism:
     """How one query is answered: the mechanism, the sensitivity its ε is divided by, and the sense of optimality.
 
     `ledger_law` is what a ledger that composes privacy-loss distributions may assume: "geometric" where one lattice
-    number moves by at most `sensitivity` steps, "any" otherwise.
+    number moves by at most `sensitivity` steps, "gaussian" or "concentrated" of Gaussian noise, "any" otherwise. What
+    Gaussian noise costs follows from the `moves` of the numbers.
     """
 
     mechanism: Any  # the AnswerMechanism that the kind's own methods take
     sensitivity: int
     optimal: str
-    ledger_law: Literal["geometric", "any"]
+    ledger_law: Literal["geometric", "any", "gaussian", "concentrated"]
+    moves: Moves | None = None  # of numbers with Gaussian noise
+
+    @property
+    def ledger_steps(self) -> int:
+        """How far a number moves, in steps, as a ledger that composes privacy-loss distributions wants to know."""
+        return self.sensitivity if self.moves is None else self.moves.steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +229,14 @@ class Query(ABC):
     ) -> SelectedMechanism:
         """The mechanism that a release file must name; a kind may read files that name one of an earlier version."""
         return self.select_mechanism(epsilon, setting)
+
+    def select_gaussian(self, rho: Fraction, setting: PrivacySetting) -> SelectedMechanism | None:
+        """Discrete Gaussian noise that makes the answer ρ-zCDP; None where the kind has no such mechanism here."""
+        return None
+
+    def actual_rho(self, mechanism: Any, setting: PrivacySetting) -> Fraction:
+        """The ρ that a mechanism with Gaussian noise has for this query, from the variance that is drawn."""
+        raise NotImplementedError
 
     @abstractmethod
     def actual_epsilon(self, mechanism: Any, setting: PrivacySetting) -> Fraction:

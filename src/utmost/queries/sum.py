@@ -23,7 +23,7 @@ from utmost.continuous.grid_selection import GridQuestion
 from utmost.continuous.interval import Interval
 from utmost.continuous.losses import absolute
 from utmost.data.grid import Grid
-from utmost.queries.answer_mechanisms.lattice import LatticeMechanism, prepare_noise
+from utmost.queries.answer_mechanisms.lattice import GeometricLattice, LatticeMechanism, prepare_noise
 from utmost.queries.answer_mechanisms.mechanism import Drawn, ErrorLaw
 from utmost.queries.calibration_form import GRID_OPTIONS, SELECTED_OPTION, CalibrationExample, CalibrationForm
 from utmost.queries.lattice_query import (
@@ -32,6 +32,7 @@ from utmost.queries.lattice_query import (
     draw_lattice_cells,
     draw_lattice_value,
 )
+from utmost.queries.moves import Moves
 from utmost.queries.number_column import grid_content, grid_from_options
 from utmost.queries.number_total import NumberTotal, RoundedTotal
 from utmost.queries.query import METRIC_CLAIM, NO_CLAIM, AnswerDraw, ExactAnswer, SelectedMechanism
@@ -81,10 +82,10 @@ class Sum(NumberTotal, LatticeQuery):
         step, units, rate = self.grid.step, setting.units, epsilon / sensitivity
         if units is None:
             ends = (0 if low == 0 else None, 0 if high == 0 else None)
-            mechanism = LatticeMechanism(rate, *ends, unit=step)
+            mechanism = GeometricLattice(rate, *ends, unit=step)
         else:
             bottom, top = (end * setting.unit.bound for end in (low, high))
-            mechanism = LatticeMechanism(rate, units * bottom, units * top, unit=step)
+            mechanism = GeometricLattice(rate, units * bottom, units * top, unit=step)
         if setting.grouped:
             moves_one_cell = setting.unit.bound == 1 and not setting.replacing
             return SelectedMechanism(mechanism, sensitivity, NO_CLAIM, "geometric" if moves_one_cell else "any")
@@ -102,6 +103,16 @@ class Sum(NumberTotal, LatticeQuery):
         replaced = 2 * largest if setting.grouped else high - low
         row_sensitivity = replaced if setting.replacing else largest
         return low, high, row_sensitivity * setting.unit.bound
+
+    def moves(self, setting: PrivacySetting) -> Moves:
+        """k rows of one cell; where values have both signs, k that change theirs may move a cell further than two."""
+        if not setting.grouped:
+            return LatticeQuery.moves(self, setting)
+        low, high, _ = self._summand_range(setting)
+        largest, rows = max(-low, high), setting.unit.bound
+        if setting.replacing and low < 0 < high:
+            return Moves.together(rows**2 * max(2 * largest**2, (high - low) ** 2))
+        return Moves.of_cells(rows, largest, setting.replacing)
 
     def rounded_total(self, epsilon: Fraction, setting: PrivacySetting) -> RoundedTotal:
         """Rounding moves the sum by half a step for every row that can be in it."""

@@ -28,7 +28,7 @@ from utmost.data.row_sums import MAX_SQUARED_STEPS, RowSums
 from utmost.errors import InputError
 from utmost.exact import epsilon as level_of
 from utmost.exact import integer
-from utmost.queries.answer_mechanisms.lattice import LatticeMechanism, PreparedNoise, half_width, prepare_noise
+from utmost.queries.answer_mechanisms.lattice import GeometricLattice, PreparedNoise, half_width, prepare_noise
 from utmost.queries.answer_mechanisms.mechanism import AccuracyTarget, ConfidenceLaw, Drawn, ErrorLaw, schema_object
 from utmost.queries.answer_mechanisms.ratio import MAX_ROWS
 from utmost.queries.answer_mechanisms.variance import VarianceMechanism, drawn_numbers
@@ -126,9 +126,9 @@ class Variance(NumberQuery):
         x, y, z = (epsilon * share / bound for share in shares)
         middle, half_step = (grid.low + grid.high) / 2, grid.step / 2
         mechanism = VarianceMechanism(
-            LatticeMechanism(x / steps, None, None, middle, half_step),
-            LatticeMechanism(y / steps**2, None, None, Fraction(0), half_step**2),
-            LatticeMechanism(z, 0, None if units is None else units * setting.unit.bound),
+            GeometricLattice(x / steps, None, None, middle, half_step),
+            GeometricLattice(y / steps**2, None, None, Fraction(0), half_step**2),
+            GeometricLattice(z, 0, None if units is None else units * setting.unit.bound),
         )
         return SelectedMechanism(mechanism, 3 * bound * steps**2, NO_CLAIM, "any")
 

@@ -20,7 +20,8 @@ from utmost.exact import epsilon as level_of
 from utmost.notebook import report_html
 from utmost.publish.reading.prior_points import Axis
 from utmost.publish.release_model import Answer
-from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
+from utmost.queries.answer_mechanisms.gaussian import GaussianLattice
+from utmost.queries.answer_mechanisms.lattice import GeometricLattice, LatticeMechanism
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Value: TypeAlias = int | Fraction
@@ -230,20 +231,32 @@ def unbiased_number(number: int, low: int | None, high: int | None, level: Level
     return Fraction(number)
 
 
-def unbiased_estimate(mechanism: LatticeMechanism, number: int) -> Number:
-    """The same in the value's own unit, exact: irrational at an end that absorbs, the value itself elsewhere."""
-    if number not in (mechanism.low, mechanism.high):
+def unbiased_estimate(mechanism: LatticeMechanism, number: int) -> Number | None:
+    """The same in the value's own unit, exact: irrational at an end that absorbs, the value itself elsewhere.
+
+    None at an end where how far the answer passed it depends on the truth: of noise that is not geometric.
+    """
+    if number not in (mechanism.low, mechanism.high) or mechanism.low == mechanism.high:
         return mechanism.value(number)
+    if not isinstance(mechanism, GeometricLattice):
+        return None
     return mechanism.origin + mechanism.unit * unbiased_number(
         number, mechanism.low, mechanism.high, level_of(mechanism.epsilon)
     )
 
 
-def unbiased_total(mechanism: LatticeMechanism, numbers: Sequence[int]) -> tuple[Number, float]:
-    """The unbiased total of cells with independent noise, and a bound on its standard error.
+def unbiased_total(mechanism: LatticeMechanism, numbers: Sequence[int]) -> tuple[Number, float] | None:
+    """The unbiased total of cells with independent noise, and a bound on its standard error; None without one.
 
-    A conditional mean varies no more than what it is the mean of, so each cell adds at most Var Δ = 2α/(1−α)².
+    A conditional mean varies no more than what it is the mean of, so each cell adds at most Var Δ = 2α/(1−α)². The
+    variance of discrete Gaussian noise is at most σ².
     """
+    if isinstance(mechanism, GaussianLattice):
+        if any(unbiased_estimate(mechanism, number) is None for number in numbers):
+            return None
+        deviation = math.sqrt(len(numbers) * mechanism.variance)
+        return len(numbers) * mechanism.origin + mechanism.unit * sum(numbers), float(mechanism.unit) * deviation
+    assert isinstance(mechanism, GeometricLattice)
     level = level_of(mechanism.epsilon)
     net_ends = (
         0

@@ -42,7 +42,7 @@ from utmost.consumer.counts.reading_search import MAX_SEARCH_WORK
 from utmost.errors import InputError
 from utmost.exact import epsilon as level_of
 from utmost.exact import plain_decimal
-from utmost.publish.reading import prior_points
+from utmost.publish.reading import gaussian_readings, prior_points
 from utmost.publish.reading.estimates import (
     Estimate,
     ExpectedLosses,
@@ -55,7 +55,8 @@ from utmost.publish.reading.estimates import (
 )
 from utmost.publish.reading.prior_points import Axis, AxisRequest, PointChoice
 from utmost.publish.release_model import Answer
-from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
+from utmost.queries.answer_mechanisms.gaussian import GaussianLattice
+from utmost.queries.answer_mechanisms.lattice import GeometricLattice, LatticeMechanism
 from utmost.queries.answer_mechanisms.mechanism import AnswerMechanism
 from utmost.queries.answer_mechanisms.ratio import RatioMechanism, drawn_parts_of_cells
 from utmost.queries.grouped import GroupedQuery
@@ -82,6 +83,9 @@ def read_lattice(
     reader: Reader, mechanism: LatticeMechanism, numbers: list[int], effort: float = MAX_SEARCH_WORK
 ) -> LatticeReadings:
     """The reading of each number; the losses over all answers if they take no search, or one within this effort."""
+    if isinstance(mechanism, GaussianLattice):
+        return _read_gaussian(reader, mechanism, numbers)
+    assert isinstance(mechanism, GeometricLattice)
     if not on_lattice(reader.axis, mechanism):
         return LatticeReadings(tuple(_read_by_posterior(reader, mechanism, number) for number in numbers))
     answers = axis_positions(reader.axis, mechanism, numbers)
@@ -100,13 +104,19 @@ def read_lattice(
     return LatticeReadings(readings, every, ExpectedLosses.of(reader.scale, every.expected_loss, every.face_value_loss))
 
 
+def _read_gaussian(reader: Reader, mechanism: GaussianLattice, numbers: list[int]) -> LatticeReadings:
+    """The reading of each number with Gaussian noise; equal numbers are read once."""
+    positions = {number: gaussian_readings.gaussian_positions(reader, mechanism, number) for number in set(numbers)}
+    return LatticeReadings(tuple(_build_reading(reader, mechanism, number, *positions[number]) for number in numbers))
+
+
 def axis_positions(axis: Axis, mechanism: LatticeMechanism, numbers: list[int]) -> Ints:
     """Where numbers of the lattice fall among its points from the axis's first on, brought to its range."""
     start = mechanism.number(axis.first)
     return np.array([min(max(number - start, 0), axis.size - 1) for number in numbers], dtype=np.int64)
 
 
-def _intervals_and_face_losses(reader: Reader, mechanism: LatticeMechanism, answers: Ints) -> tuple[Ints, Ints, Floats]:
+def _intervals_and_face_losses(reader: Reader, mechanism: GeometricLattice, answers: Ints) -> tuple[Ints, Ints, Floats]:
     """The intervals of these answers, and the losses of their face value: of few one by one, of many all at once."""
     distinct, inverse = np.unique(answers, return_inverse=True)
     if len(distinct) > MAX_SINGLE_ANSWERS:
@@ -124,7 +134,7 @@ def _intervals_and_face_losses(reader: Reader, mechanism: LatticeMechanism, answ
     return low, high, summaries[inverse, 2]
 
 
-def _read_on_lattice(reader: Reader, mechanism: LatticeMechanism, number: int) -> Reading:
+def _read_on_lattice(reader: Reader, mechanism: GeometricLattice, number: int) -> Reading:
     """One number of the lattice that the points are on, ties settled where all answers' would be."""
     (position,) = axis_positions(reader.axis, mechanism, [number]).tolist()
     level = level_of(mechanism.epsilon)
@@ -137,7 +147,7 @@ def _read_on_lattice(reader: Reader, mechanism: LatticeMechanism, number: int) -
     )
 
 
-def _read_by_posterior(reader: Reader, mechanism: LatticeMechanism, number: int) -> Reading:
+def _read_by_posterior(reader: Reader, mechanism: GeometricLattice, number: int) -> Reading:
     """One number by its posterior alone."""
     posterior = reader.after(lattice_likelihood(reader.axis, mechanism, number))
     return _build_reading(
@@ -168,8 +178,12 @@ def _build_reading(
 def lattice_likelihood(axis: Axis, mechanism: LatticeMechanism, number: int) -> Floats:
     """−ε|x_k − y| for every point x_k: the logarithm of its likelihood, up to a constant; y is brought to the range.
 
-    The distance is taken from the point below y, exactly, so that it keeps its digits however large y is.
+    The distance is taken from the point below y, exactly, so that it keeps its digits however large y is. Of Gaussian
+    noise as `gaussian_readings` has it.
     """
+    if isinstance(mechanism, GaussianLattice):
+        return gaussian_readings.gaussian_likelihood(axis, mechanism, number)
+    assert isinstance(mechanism, GeometricLattice)
     first, step = (axis.first - mechanism.origin) / mechanism.unit, axis.step / mechanism.unit
     answer = min(max(Fraction(number), first), first + step * (axis.size - 1))
     below = math.floor((answer - first) / step)
@@ -348,6 +362,8 @@ class LatticeAnswers(AnswerReading):
         lattice = read_lattice(reader, mechanism, numbers, effort)
         total = unbiased_total(mechanism, numbers) if names and cell is None else None
         before = None if reader.is_partial else lattice.before
+        if isinstance(mechanism, GaussianLattice) and len(numbers) == 1:
+            before = gaussian_readings.losses_before(reader, mechanism)
         remark = _join(
             _counted_points_remark(answer, reader),
             _points_remark(reader, mechanism.noise_scale(answer.details)),
@@ -416,7 +432,8 @@ def _ratio_points(answer: Answer, parts: tuple[int, int], shape: PriorShape) -> 
 
 
 READINGS: dict[type[AnswerMechanism], AnswerReading] = {
-    LatticeMechanism: LatticeAnswers(),
+    GeometricLattice: LatticeAnswers(),
+    GaussianLattice: LatticeAnswers(),
     RatioMechanism: RatioAnswers(),
 }
 
@@ -522,6 +539,9 @@ def answer_tails(reader: Reader, mechanism: LatticeMechanism, number: int) -> tu
     1/2 and stands for 1. Where points lie between numbers of the lattice, d is rounded up and one step is added. An
     answer far outside the points is moved nearer, which only adds probability.
     """
+    if isinstance(mechanism, GaussianLattice):
+        return gaussian_readings.gaussian_tails(reader, mechanism, number)
+    assert isinstance(mechanism, GeometricLattice)
     first, step = (reader.axis.first - mechanism.origin) / mechanism.unit, reader.axis.step / mechanism.unit
     last = first + step * (reader.axis.size - 1)
     answer = min(max(Fraction(number), first - MAX_TAIL_STEPS), last + MAX_TAIL_STEPS)

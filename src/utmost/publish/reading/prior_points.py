@@ -16,7 +16,7 @@ from utmost.consumer.priors import MAX_PRIOR_POINTS, Prior
 from utmost.data.grid import Grid
 from utmost.errors import InputError
 from utmost.exact import decimal
-from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
+from utmost.queries.answer_mechanisms.lattice import NEAR_NOISE_SCALES, LatticeMechanism
 from utmost.queries.answer_mechanisms.ratio import RatioMechanism
 from utmost.queries.query import Query
 
@@ -90,7 +90,6 @@ MAX_LATTICE_POINTS = 1_000_001  # values up to which a sum or a mean has a point
 MIN_DEFAULT_POINTS, MAX_DEFAULT_POINTS = 1001, 100_001  # points that nobody asked for
 POINTS_PER_NOISE = 8  # points to 1/ε of noise from end to end
 NEAR_POINTS_PER_NOISE = 50  # points to 1/ε of noise near an answer
-NEAR_NOISE_SCALES = 45  # 1/ε of noise
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +124,7 @@ def lattice_points(
     if chosen_size is None and value_count > max_points and uniform:
         return PointChoice(_axis_around(mechanism, low, high, numbers), is_partial=True)
     size = chosen_size or (
-        value_count if value_count <= max_points else _resolving_size(float(mechanism.epsilon) * (value_count - 1))
+        value_count if value_count <= max_points else _resolving_size(float((value_count - 1) / mechanism.noise_steps))
     )
     if on_lattice and size == value_count and weight_count not in (None, value_count):
         raise InputError(
@@ -171,15 +170,15 @@ def _missing_bound(kind: str, field: str, side: str, extreme: str) -> InputError
 
 
 def _axis_around(mechanism: LatticeMechanism, low: int, high: int, numbers: list[int]) -> Axis:
-    """Numbers of the lattice within 45/ε of these, the first of them included: all, or some where they are many."""
+    """Numbers of the lattice near these, the first of them included: all, or some where they are many."""
     inside = [min(max(number, low), high) for number in numbers]
-    reach = math.ceil(NEAR_NOISE_SCALES / mechanism.epsilon)
+    reach = math.ceil(mechanism.near_steps)
     first, last = max(low, min(inside) - reach), min(high, max(inside) + reach)
     length = last - first + 1
     stride = (
         1
         if length <= MAX_DEFAULT_POINTS
-        else max(math.floor(1 / (NEAR_POINTS_PER_NOISE * mechanism.epsilon)), -(-length // MAX_DEFAULT_POINTS))
+        else max(math.floor(mechanism.noise_steps / NEAR_POINTS_PER_NOISE), -(-length // MAX_DEFAULT_POINTS))
     )
     start = inside[0] - (inside[0] - first) // stride * stride
     return Axis(mechanism.value(start), mechanism.unit * stride, (last - start) // stride + 1)
@@ -227,10 +226,10 @@ def _mean_reach(mechanism: RatioMechanism, steps: int, rows: int) -> Fraction | 
     Let s = 45. Rows r further than s/ε_R from ρ weigh less than e^−s. For the others |r·μ − τ| is at least
     (ρ − s/ε_R)·|μ − τ/ρ| − N·s/ε_R, so where |μ − τ/ρ| ≥ (s/ε_T + N·s/ε_R)/(ρ − s/ε_R) their total weighs less too.
     """
-    row_reach = NEAR_NOISE_SCALES / mechanism.rows.epsilon
+    row_reach = mechanism.rows.near_steps
     if rows <= 2 * row_reach:
         return None
-    return mechanism.total.unit * (NEAR_NOISE_SCALES / mechanism.total.epsilon + steps * row_reach) / (rows - row_reach)
+    return mechanism.total.unit * (mechanism.total.near_steps + steps * row_reach) / (rows - row_reach)
 
 
 def _axis_around_mean(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from utmost.errors import InputError
 from utmost.queries.answer_mechanisms.choice import PermuteAndFlip, QuantileTree
-from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
+from utmost.queries.answer_mechanisms.lattice import GeometricLattice
 from utmost.queries.answer_mechanisms.mechanism import AnswerMechanism, Drawn, schema_object
 from utmost.queries.answer_mechanisms.selection import SelectionMechanism
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from utmost.exact.input_text import Fields
 
 PART_MECHANISMS: dict[str, type[AnswerMechanism]] = {
-    LatticeMechanism.name: LatticeMechanism,
+    GeometricLattice.name: GeometricLattice,
     PermuteAndFlip.name: PermuteAndFlip,
     QuantileTree.name: QuantileTree,
 }
@@ -66,7 +66,7 @@ class FoundMechanism(AnswerMechanism):
         """Do rates and counts fit into doubles, and the values of a lattice."""
         counts, answer = tuple(drawn.details["counts"]), self.parts.get("answer")
         if answer is None:
-            lattices = [part for part in self.parts.values() if isinstance(part, LatticeMechanism)]
+            lattices = [part for part in self.parts.values() if isinstance(part, GeometricLattice)]
             fits = all(lattice.fits_doubles() for lattice in lattices)
         else:
             fits = answer.holds_readable_numbers(drawn)

@@ -1,4 +1,4 @@
-"""Two-sided geometric noise on whole numbers: law, draw, error and JSON.
+"""Noise on whole numbers: what its kinds share, and two-sided geometric noise: law, draw, error and JSON.
 
 **What runs after the charge cannot fail, and takes the same steps whatever the answer is.** `prepare_noise` builds the
 tables and decides every question about real numbers before the charge. `PreparedNoise.add_noise` takes random words and
@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from utmost.errors import InputError, UndecidedError
@@ -22,7 +23,7 @@ from utmost.exact import epsilon as level_of
 from utmost.exact.working_precision import working_precision
 from utmost.mechanisms.geometric import tail_probability
 from utmost.noise import EntropySource, geometric, system_source
-from utmost.noise.geometric import Lattice, draw_lattice_noise
+from utmost.noise.geometric import draw_lattice_noise
 from utmost.queries.answer_mechanisms.mechanism import (
     EXACT_SCHEMA,
     MAX_RATE,
@@ -46,24 +47,62 @@ if TYPE_CHECKING:
 
 MIN_UNIT, MAX_UNIT = Fraction(1, 10**60), Fraction(10**60)  # of a lattice that a reader computes with
 MAX_LATTICE_NUMBER = 10**60
+NEAR_NOISE_SCALES = 45  # 1/ε from an answer, beyond which a truth has less than 10^−15 of the likelihood
 FIRST_BITS = 128  # of a ball; doubled until no whole number is in it, or it is narrow
+NoiseDraw = Callable[[int, EntropySource], Any]  # so many independent whole numbers, as an array
 TIE_WIDTH = Fraction(1, 2**40)  # of a ball around a whole number, which is then decided exactly
 
 
-@dataclass(frozen=True, slots=True)
 class LatticeMechanism(AnswerMechanism):
-    """Two-sided geometric noise on whole numbers y, which stand for origin + unit·y.
+    """Noise on whole numbers y, which stand for origin + unit·y; an end that is given absorbs what lies beyond it.
 
-    Pr[y | x] ∝ e^(−epsilon·|x − y|); an end that is given absorbs what lies beyond it (GRS12 Ex. 2.1, 2.2).
+    A kind of noise is a subclass: a frozen dataclass with the parameter of its law, then these fields.
     """
 
-    name: ClassVar[str] = "geometric"
+    __slots__ = ()
 
-    epsilon: Fraction
     low: int | None
     high: int | None
-    origin: Fraction = Fraction(0)
-    unit: Fraction = Fraction(1)
+    origin: Fraction
+    unit: Fraction
+
+    # What a kind of noise must supply
+
+    @property
+    @abstractmethod
+    def noise_steps(self) -> Fraction:
+        """About how large the noise is, in steps."""
+
+    @property
+    @abstractmethod
+    def near_steps(self) -> Fraction:
+        """How far from an answer the likelihood of a truth is below 10^−15 of all, in steps."""
+
+    @abstractmethod
+    def half_width(self, miss: Fraction = MISS_PROBABILITY) -> int:
+        """The least t ≥ 0 that the noise is beyond with probability at most `miss`, in steps."""
+
+    @abstractmethod
+    def noise_spread(self) -> float:
+        """The expected absolute noise in steps."""
+
+    @abstractmethod
+    def relative_likelihood(self, distance: float) -> float:
+        """The likelihood of a truth at this distance from the answer, in the value's unit, relative to the nearest."""
+
+    @abstractmethod
+    def has_readable_rate(self) -> bool:
+        """Does the parameter of the law fit into a double."""
+
+    @abstractmethod
+    def prepare_draws(self) -> NoiseDraw:
+        """The draw of noise from tables that are built here; what is returned cannot fail."""
+
+    @abstractmethod
+    def confidence_law(self, target: AccuracyTarget, numbers: int = 1) -> ConfidenceLaw:
+        """The probability that each of so many numbers meets the target, for this mechanism selected at price 1."""
+
+    # What all have
 
     def value(self, number: int) -> Fraction:
         """What a number of the lattice stands for."""
@@ -76,38 +115,9 @@ class LatticeMechanism(AnswerMechanism):
             raise InputError("a value of this release must be on its mechanism's lattice")
         return int(number)
 
-    def content(self) -> dict[str, Any]:
-        """The mechanism as a release file has it."""
-        return {
-            "name": self.name,
-            "epsilon": str(self.epsilon),
-            "low": self.low,
-            "high": self.high,
-            "origin": str(self.origin),
-            "unit": str(self.unit),
-        }
-
-    @classmethod
-    def parse(cls, fields: Fields) -> LatticeMechanism:
-        """The mechanism in the fields of a release file."""
-        if fields.text("name") != cls.name:
-            raise InputError(f"mechanism must be {cls.name} here, got another", "mechanism", context="release")
-        ends = fields.integer("low", None), fields.integer("high", None)
-        mechanism = cls(fields.number("epsilon"), *ends, fields.number("origin"), fields.number("unit"))
-        fields.finish()
-        return mechanism
-
-    @classmethod
-    def schema(cls) -> dict[str, Any]:
-        """The JSON schema of `content`."""
-        return schema_object(
-            name={"const": cls.name},
-            epsilon=EXACT_SCHEMA,
-            low=OPTIONAL_INTEGER_SCHEMA,
-            high=OPTIONAL_INTEGER_SCHEMA,
-            origin=EXACT_SCHEMA,
-            unit=EXACT_SCHEMA,
-        )
+    def lattice_content(self) -> dict[str, Any]:
+        """Ends, origin and unit as a release file has them."""
+        return {"low": self.low, "high": self.high, "origin": str(self.origin), "unit": str(self.unit)}
 
     @property
     def lattice(self) -> LatticeMechanism:
@@ -125,8 +135,8 @@ class LatticeMechanism(AnswerMechanism):
         return self.low is not None and self.high is not None
 
     def noise_scale(self, details: Mapping[str, Any]) -> Fraction:
-        """1/ε in the value's unit, at least a step."""
-        return max(self.unit / self.epsilon, self.unit)
+        """About how large the noise is in the value's unit, at least a step."""
+        return max(self.unit * self.noise_steps, self.unit)
 
     def holds_readable_numbers(self, drawn: Drawn) -> bool:
         """Do rates, units and numbers fit into doubles."""
@@ -136,7 +146,7 @@ class LatticeMechanism(AnswerMechanism):
     def fits_doubles(self) -> bool:
         """Do the mechanism's own numbers fit into doubles."""
         ends = [end for end in (self.low, self.high) if end is not None]
-        fits = MIN_RATE <= self.epsilon <= MAX_RATE and MIN_UNIT <= self.unit <= MAX_UNIT
+        fits = self.has_readable_rate() and MIN_UNIT <= self.unit <= MAX_UNIT
         return fits and abs(self.origin) <= MAX_UNIT and all(abs(end) <= MAX_LATTICE_NUMBER for end in ends)
 
     def check_number(self, number: int) -> None:
@@ -147,10 +157,91 @@ class LatticeMechanism(AnswerMechanism):
     def room(self, numbers: int) -> int:
         """More bytes than so many noisy numbers take in a release file.
 
-        A noisy number has the digits of the exact one, of 1/ε, and few more: noise beyond 10^10/ε has probability
-        e^−10^10.
+        A noisy number has the digits of the exact one, of the noise, and few more: noise beyond 10^10 times its size
+        has probability below e^−10^10.
         """
-        return numbers * (NUMBER_ROOM + 2 * len(f"{self.epsilon}{self.origin}{self.unit}"))
+        return numbers * (NUMBER_ROOM + 2 * sum(len(str(entry)) for entry in self.content().values()))
+
+    def error_law(self) -> ErrorLaw:
+        """The error of one noisy number: an end that absorbs only brings it nearer to a truth within the ends."""
+        return _error_law(self)
+
+
+LATTICE_SCHEMAS = {
+    "low": OPTIONAL_INTEGER_SCHEMA,
+    "high": OPTIONAL_INTEGER_SCHEMA,
+    "origin": EXACT_SCHEMA,
+    "unit": EXACT_SCHEMA,
+}
+
+
+def parse_lattice(
+    fields: Fields, name: str, parameter: str
+) -> tuple[Fraction, int | None, int | None, Fraction, Fraction]:
+    """The parameter of a kind of noise, the ends, the origin and the unit in the fields of a release file."""
+    if fields.text("name") != name:
+        raise InputError(f"mechanism must be {name} here, got another", "mechanism", context="release")
+    ends = fields.integer("low", None), fields.integer("high", None)
+    entries = (fields.number(parameter), *ends, fields.number("origin"), fields.number("unit"))
+    fields.finish()
+    return entries
+
+
+@dataclass(frozen=True, slots=True)
+class GeometricLattice(LatticeMechanism):
+    """Two-sided geometric noise: Pr[y | x] ∝ e^(−epsilon·|x − y|) (GRS12 Ex. 2.1, 2.2)."""
+
+    name: ClassVar[str] = "geometric"
+
+    epsilon: Fraction
+    low: int | None
+    high: int | None
+    origin: Fraction = Fraction(0)
+    unit: Fraction = Fraction(1)
+
+    def content(self) -> dict[str, Any]:
+        """The mechanism as a release file has it."""
+        return {"name": self.name, "epsilon": str(self.epsilon), **self.lattice_content()}
+
+    @classmethod
+    def parse(cls, fields: Fields) -> GeometricLattice:
+        """The mechanism in the fields of a release file."""
+        return cls(*parse_lattice(fields, cls.name, "epsilon"))
+
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        """The JSON schema of `content`."""
+        return schema_object(name={"const": cls.name}, epsilon=EXACT_SCHEMA, **LATTICE_SCHEMAS)
+
+    @property
+    def noise_steps(self) -> Fraction:
+        """1/ε."""
+        return 1 / self.epsilon
+
+    @property
+    def near_steps(self) -> Fraction:
+        """45/ε."""
+        return NEAR_NOISE_SCALES / self.epsilon
+
+    def half_width(self, miss: Fraction = MISS_PROBABILITY) -> int:
+        """The least t ≥ 0 with Pr[|Δ| > t] ≤ miss, decided exactly."""
+        return half_width(level_of(self.epsilon), miss)
+
+    def noise_spread(self) -> float:
+        """E|Δ|."""
+        return noise_spread(level_of(self.epsilon))
+
+    def relative_likelihood(self, distance: float) -> float:
+        """α^d at d steps."""
+        return math.exp(-float(self.epsilon) * distance / float(self.unit))
+
+    def has_readable_rate(self) -> bool:
+        """Does ε of a step fit into a double."""
+        return MIN_RATE <= self.epsilon <= MAX_RATE
+
+    def prepare_draws(self) -> NoiseDraw:
+        """The draw from the tables of ε."""
+        return partial(draw_lattice_noise, geometric.lattice(level_of(self.epsilon)))
 
     def step_epsilon(self) -> Fraction:
         """ε of one step, recomputed from the entries of the law that is drawn: the largest ratio of neighbouring rows.
@@ -169,10 +260,6 @@ class LatticeMechanism(AnswerMechanism):
                 "the geometric law must tell e^epsilon at every step, and does not: this is a bug in utmost"
             )
         return epsilon
-
-    def error_law(self) -> ErrorLaw:
-        """The error of one noisy number: an end that absorbs only brings it nearer to a truth within the ends."""
-        return _error_law(self)
 
     def confidence_law(self, target: AccuracyTarget, numbers: int = 1) -> ConfidenceLaw:
         """The probability that each of so many numbers meets the target, for this mechanism at ε = 1.
@@ -195,23 +282,23 @@ class LatticeMechanism(AnswerMechanism):
 
 @dataclass(frozen=True, slots=True)
 class PreparedNoise:
-    """A lattice mechanism with the tables that its noise is drawn from."""
+    """A lattice mechanism with the draw of its noise, whose tables are built."""
 
     mechanism: LatticeMechanism
-    tables: Lattice
+    draw: NoiseDraw
 
     def add_noise(self, numbers: Sequence[int], source: EntropySource | None = None) -> list[int]:
-        """Each number with its own geometric noise, brought back to an end that it passed.
+        """Each number with its own noise, brought back to an end that it passed.
 
         The noise is drawn before the numbers are read, and added in Python's integers: nothing wraps around.
         """
-        noises = draw_lattice_noise(self.tables, len(numbers), source or system_source()).tolist()
+        noises = self.draw(len(numbers), source or system_source()).tolist()
         return [_clip(number + int(error), self.mechanism) for number, error in zip(numbers, noises, strict=True)]
 
 
 def prepare_noise(mechanism: LatticeMechanism) -> PreparedNoise:
-    """The tables of the mechanism's level."""
-    return PreparedNoise(mechanism, geometric.lattice(level_of(mechanism.epsilon)))
+    """The mechanism with its tables."""
+    return PreparedNoise(mechanism, mechanism.prepare_draws())
 
 
 def _clip(answer: int, mechanism: LatticeMechanism) -> int:
@@ -221,8 +308,8 @@ def _clip(answer: int, mechanism: LatticeMechanism) -> int:
 
 @lru_cache(maxsize=4096)  # pages ask again and again while somebody thinks
 def _error_law(mechanism: LatticeMechanism) -> ErrorLaw:
-    level = level_of(mechanism.epsilon)
-    expected, half = round_to_12_digits(float(mechanism.unit) * noise_spread(level)), mechanism.unit * half_width(level)
+    expected = round_to_12_digits(float(mechanism.unit) * mechanism.noise_spread())
+    half = mechanism.unit * mechanism.half_width()
     half_text = plain_decimal(half, 4, decimal_above)
     return ErrorLaw(
         expected, half, f"noise: {plain_decimal(expected, 4)} on average, within ±{half_text} in 95 % of cases"

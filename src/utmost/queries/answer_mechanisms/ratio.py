@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from utmost.errors import InputError
 from utmost.exact import Level, decimal, decimal_above, integer, plain_decimal
 from utmost.exact import epsilon as level_of
-from utmost.queries.answer_mechanisms.lattice import MAX_LATTICE_NUMBER, LatticeMechanism, noise_spread
+from utmost.queries.answer_mechanisms.lattice import MAX_LATTICE_NUMBER, GeometricLattice, noise_spread
 from utmost.queries.answer_mechanisms.mechanism import (
     MISS_PROBABILITY,
     AccuracyTarget,
@@ -55,8 +55,8 @@ class RatioMechanism(AnswerMechanism):
 
     name: ClassVar[str] = "ratio"
 
-    total: LatticeMechanism
-    rows: LatticeMechanism
+    total: GeometricLattice
+    rows: GeometricLattice
 
     def content(self) -> dict[str, Any]:
         """The mechanism as a release file has it."""
@@ -66,14 +66,14 @@ class RatioMechanism(AnswerMechanism):
     def parse(cls, fields: Fields) -> RatioMechanism:
         """The mechanism in the fields of a release file."""
         fields.text("name")
-        total, rows = (LatticeMechanism.parse(fields.table(key)) for key in ("total", "rows"))
+        total, rows = (GeometricLattice.parse(fields.table(key)) for key in ("total", "rows"))
         fields.finish()
         return cls(total, rows)
 
     @classmethod
     def schema(cls) -> dict[str, Any]:
         """The JSON schema of `content`."""
-        lattice = {"$ref": f"#/$defs/{LatticeMechanism.name}"}
+        lattice = {"$ref": f"#/$defs/{GeometricLattice.name}"}
         return schema_object(name={"const": cls.name}, total=lattice, rows=lattice)
 
     @property
@@ -158,7 +158,7 @@ def drawn_parts(details: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def ratio_ends(
-    lattice: LatticeMechanism, parts: tuple[int, int], errors: tuple[int, int], grid: Grid
+    lattice: GeometricLattice, parts: tuple[int, int], errors: tuple[int, int], grid: Grid
 ) -> tuple[Fraction, Fraction]:
     """The least and the largest T/R with T and R within their errors, as means within the grid.
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from utmost.errors import InputError
 from utmost.queries.answer_mechanisms.choice import ChoiceMechanism, PermuteAndFlip, QuantileTree, RepeatedChoice
 from utmost.queries.answer_mechanisms.found import FoundMechanism
-from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
+from utmost.queries.answer_mechanisms.gaussian import GaussianLattice
+from utmost.queries.answer_mechanisms.lattice import GeometricLattice
 from utmost.queries.answer_mechanisms.mechanism import AnswerMechanism
 from utmost.queries.answer_mechanisms.ratio import RatioMechanism
 from utmost.queries.answer_mechanisms.selection import SelectionMechanism
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
     from utmost.exact.input_text import Fields
 
 ANSWER_MECHANISMS: dict[str, type[AnswerMechanism]] = {
-    LatticeMechanism.name: LatticeMechanism,
+    GeometricLattice.name: GeometricLattice,
+    GaussianLattice.name: GaussianLattice,
     RatioMechanism.name: RatioMechanism,
     ChoiceMechanism.name: ChoiceMechanism,
     PermuteAndFlip.name: PermuteAndFlip,

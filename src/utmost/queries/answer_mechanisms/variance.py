@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from utmost.errors import InputError
 from utmost.exact import decimal_above, integer, plain_decimal
-from utmost.queries.answer_mechanisms.lattice import MAX_LATTICE_NUMBER, LatticeMechanism
+from utmost.queries.answer_mechanisms.lattice import MAX_LATTICE_NUMBER, GeometricLattice
 from utmost.queries.answer_mechanisms.mechanism import (
     MISS_PROBABILITY,
     AccuracyTarget,
@@ -44,9 +44,9 @@ class VarianceMechanism(AnswerMechanism):
     name: ClassVar[str] = "variance"
     has_posterior: ClassVar[bool] = False
 
-    total: LatticeMechanism
-    squares: LatticeMechanism
-    rows: LatticeMechanism
+    total: GeometricLattice
+    squares: GeometricLattice
+    rows: GeometricLattice
 
     def content(self) -> dict[str, Any]:
         """The mechanism as a release file has it."""
@@ -57,14 +57,14 @@ class VarianceMechanism(AnswerMechanism):
     def parse(cls, fields: Fields) -> VarianceMechanism:
         """The mechanism in the fields of a release file."""
         fields.text("name")
-        lattices = [LatticeMechanism.parse(fields.table(key)) for key in ("total", "squares", "rows")]
+        lattices = [GeometricLattice.parse(fields.table(key)) for key in ("total", "squares", "rows")]
         fields.finish()
         return cls(*lattices)
 
     @classmethod
     def schema(cls) -> dict[str, Any]:
         """The JSON schema of `content`."""
-        lattice = {"$ref": f"#/$defs/{LatticeMechanism.name}"}
+        lattice = {"$ref": f"#/$defs/{GeometricLattice.name}"}
         return schema_object(name={"const": cls.name}, total=lattice, squares=lattice, rows=lattice)
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -11,7 +10,6 @@ from pydantic import BaseModel, Field
 
 from utmost.charts.export import VALUE_FORMAT
 from utmost.errors import InputError
-from utmost.exact import epsilon as level_of
 from utmost.exact import number
 from utmost.publish import release_file
 from utmost.publish.release_model import Answer, Release
@@ -232,11 +230,10 @@ def _noise_chart(answer: Answer, mechanism: LatticeMechanism) -> Chart:
     """How well each true value would explain the answer: the noise's law, seen from the answer."""
     assert not isinstance(answer.value, tuple)
     value, half_width = float(answer.value), float(answer.error.half_width)
-    decay = float(level_of(mechanism.epsilon).epsilon) / float(mechanism.unit)
     radius = max(half_width * 1.6, float(mechanism.unit) * 3)
     points = [value + radius * (2 * k / (CURVE_POINTS - 1) - 1) for k in range(CURVE_POINTS)]
     rows = [
-        {"value": x, "weight": math.exp(-decay * abs(x - value)), "inside": abs(x - value) <= half_width}
+        {"value": x, "weight": mechanism.relative_likelihood(abs(x - value)), "inside": abs(x - value) <= half_width}
         for x in points
     ]
     interval = [{"value": value, "low": value - half_width, "high": value + half_width}]
