@@ -25,21 +25,24 @@ from utmost.data.source_identity import check_unchanged, identify_source
 from utmost.errors import BudgetError, InputError, LedgerError, OutputError, UndecidedError
 from utmost.exact.input_text import file_error_reason
 from utmost.notebook import report_html
-from utmost.publish import output_files, plan_writer, plans, pricing, release_file
+from utmost.publish import noise_choice, output_files, plan_writer, plans, pricing, release_file
+from utmost.publish.noise_choice import OtherNoise
 from utmost.publish.plans import Plan, QuerySpec
-from utmost.publish.release_model import Answer, DataOrigin, LedgerEntry, LookupOrigin, Release
+from utmost.publish.pricing import GAUSSIAN
+from utmost.publish.release_model import Answer, DataOrigin, LedgerEntry, LookupOrigin, Release, computed_guarantee
+from utmost.publish.told_privacy import Definition, epsilon_at
 from utmost.publish.wanted_errors import find_epsilon
 from utmost.queries.answer_error import answer_error
 from utmost.queries.answer_mechanisms.mechanism import ErrorLaw
 from utmost.queries.exact_answers import exact_answers
 from utmost.queries.keys import key_to_text
-from utmost.queries.privacy_setting import PrivacySetting, guarantee_sentence
+from utmost.queries.privacy_setting import PrivacySetting
 from utmost.queries.query import AnswerDraw, ExactAnswer, SelectedMechanism
 from utmost.registry import similar_name
 
 if TYPE_CHECKING:
     from utmost.data.table import Table
-    from utmost.ledger import BudgetState, Ledger, ReleaseCost
+    from utmost.ledger import Budget, BudgetState, Ledger, ReleaseCost
 
 Progress = Callable[[str, int, int], None]  # what is done, how many queries are through, of how many
 MAX_SOURCE_CHARS = 200  # of the name of a source or a table in the ledger
@@ -50,11 +53,15 @@ PlanSource = Plan | Mapping[str, Any] | str | Path
 
 @dataclass(frozen=True, slots=True)
 class PlannedAnswer:
-    """A query with the law it will be answered by and how far off the answer will be."""
+    """A query with the law it will be answered by and how far off the answer will be.
+
+    `other` is what the noise that was not chosen would do, where there was a choice.
+    """
 
     spec: QuerySpec
     law: SelectedMechanism
     error: ErrorLaw
+    other: OtherNoise | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,14 +105,7 @@ class PlanCheck:
     def release_cost(self) -> ReleaseCost:
         """The cost to charge to the ledger."""
         costs = tuple(
-            ledger.QueryCost(
-                planned_answer.spec.name,
-                planned_answer.spec.epsilon,
-                planned_answer.law.ledger_law,
-                planned_answer.law.sensitivity,
-                planned_answer.spec.delta,
-            )
-            for planned_answer in self.planned_answers
+            noise_choice.spec_cost(planned_answer.spec, planned_answer.law) for planned_answer in self.planned_answers
         )
         plan, unit, digest = self.plan, self.plan.unit.ledger_word, plans.plan_digest(self.plan)
         asked = (costs, self._ledger_part(), digest, plan.fingerprint, self.unit_kind)
@@ -237,8 +237,8 @@ class PreparedRelease:
     def _prepare_frame(self, prepared_answers: Sequence[PreparedAnswer]) -> Release:
         """The release but for its values and its entry."""
         plan, setting = self.preview.plan, self.preview.setting
-        total = sum((prepared_answer.frame.epsilon for prepared_answer in prepared_answers), Fraction(0))
-        delta = sum((prepared_answer.frame.delta for prepared_answer in prepared_answers), Fraction(0))
+        answers = tuple(prepared_answer.frame for prepared_answer in prepared_answers)
+        guarantee = computed_guarantee(answers, setting, _told_definition(plan))
         return Release(
             title=plan.title,
             library=f"utmost {__version__}",
@@ -247,12 +247,19 @@ class PreparedRelease:
             neighbours=setting.neighbours,
             units=setting.units,
             part=setting.part,
-            epsilon=total,
-            guarantee=guarantee_sentence(total, setting, delta),
+            epsilon=guarantee.epsilon,
+            guarantee=guarantee.words,
             entry=LedgerEntry(self.release_cost.budget, 0, Fraction(0), Fraction(0)),
-            answers=tuple(prepared_answer.frame for prepared_answer in prepared_answers),
-            delta=delta,
+            answers=answers,
+            delta=guarantee.delta,
+            definition=guarantee.definition,
+            rho=guarantee.rho,
         )
+
+
+def _told_definition(plan: Plan) -> tuple[Definition, Fraction] | None:
+    """By which definition a plan is told, and at which δ; None where ε and δ add up."""
+    return None if plan.told is None else (plan.told.definition, plan.told.delta)
 
 
 def _data_origin(plan: Plan, table: Table) -> DataOrigin:
@@ -294,7 +301,7 @@ def prepare_release(
             pass  # it can be written
     identity = _source_identity(plan)  # of a file, before its first row is read
     with sources.open_table(plan.source, plan.folder, plans.used_columns(plan)) as table:
-        plan_check = replace(check_plan(plan, table), charged_by=charged_by)
+        plan_check = replace(check_plan(plan, table, find_budget(plan)), charged_by=charged_by)
         if table.database is None:
             plan_check = replace(plan_check, identity=identity)
         plan, release_cost = plan_check.plan, plan_check.release_cost
@@ -314,16 +321,32 @@ def prepare_release(
             yield PreparedRelease(plan_preview, table, budget_ledger, release_cost, plan_check.identity)
 
 
-def check_plan(plan: Plan, table: Table) -> PlanCheck:
-    """How a table would answer a plan: its columns are checked, its units counted where they are public; no ledger."""
+def find_budget(plan: Plan) -> Budget | None:
+    """The plan's budget, where what its amounts mean depends on it; None where it does not, or is not open yet."""
+    if not plan.chooses_noise:
+        return None
+    with ledger.open_ledger(plan.ledger, plan.folder) as budget_ledger:
+        return budget_ledger.budget(plan.budget) if budget_ledger.has_budget(plan.budget) else None
+
+
+def check_plan(plan: Plan, table: Table, budget: Budget | None = None) -> PlanCheck:
+    """How a table would answer a plan: its columns are checked, its units counted where they are public; no ledger.
+
+    `budget` is the plan's, where it is known and the plan leaves the choice of noise.
+    """
     setting = _privacy_setting(plan, table)
-    planned_answers = tuple(plan_answer(query_spec, setting) for query_spec in price_plan(plan, setting))
+    priced_plan = price_plan(plan, setting, budget)
+    others = noise_choice.other_noises(plan, priced_plan.queries, setting)
+    planned_answers = tuple(
+        replace(plan_answer(query_spec, setting), other=others.get(query_spec.name))
+        for query_spec in priced_plan.queries
+    )
     for query_spec, planned_answer in zip(plan.queries, planned_answers, strict=True):
         if planned_answer.spec.query != query_spec.query:
             with plans.name_query_in_errors(query_spec.name):
                 planned_answer.spec.query.check(table, plan.unit, plan.part)
     return PlanCheck(
-        replace(plan, queries=tuple(planned_answer.spec for planned_answer in planned_answers)),
+        replace(priced_plan, queries=tuple(planned_answer.spec for planned_answer in planned_answers)),
         setting,
         planned_answers,
         _source_identity(plan, table.database),
@@ -332,21 +355,24 @@ def check_plan(plan: Plan, table: Table) -> PlanCheck:
     )
 
 
-def price_plan(plan: Plan, setting: PrivacySetting) -> tuple[QuerySpec, ...]:
-    """The queries with their ε: the least for each wanted error, and what these leave of the plan's for the others."""
+def price_plan(plan: Plan, setting: PrivacySetting, budget: Budget | None = None) -> Plan:
+    """The plan with its prices: the least for each wanted error, and what these leave of the plan's for the others."""
+    if plan.chooses_noise:
+        queries, told = noise_choice.price_noise(plan, setting, budget)
+        return replace(plan, queries=queries, told=told)
     found: dict[str, Fraction] = {}
     for query_spec in plan.queries:
         if query_spec.wanted is not None:
             with plans.name_query_in_errors(query_spec.name):
                 found[query_spec.name] = find_epsilon(query_spec.query, setting, query_spec.wanted)
-    return pricing.price_queries(plan.queries, plan.price.epsilon, found)
+    return replace(plan, queries=pricing.price_queries(plan.queries, plan.price.epsilon, found))
 
 
 def plan_answer(query_spec: QuerySpec, setting: PrivacySetting) -> PlannedAnswer:
     """How a query with this ε will be answered, from public things alone."""
     with plans.name_query_in_errors(query_spec.name):
         query = query_spec.query.resolve(query_spec.epsilon, setting)
-        selection = query.select_mechanism(query_spec.epsilon, setting)
+        selection = noise_choice.select(query_spec, setting)
         error = answer_error(selection.mechanism, query, setting.unit, setting.part)
         return PlannedAnswer(replace(query_spec, query=query), selection, error)
 
@@ -459,8 +485,8 @@ def _guessed_kinds(plan: Plan, table: Table, dry_run: bool) -> dict[str, str]:
 def prepare_answer(planned_answer: PlannedAnswer, setting: PrivacySetting) -> PreparedAnswer:
     """All of an answer but the draw, with the ε that its mechanism is found to have: from public things alone."""
     query_spec, query, mechanism = planned_answer.spec, planned_answer.spec.query, planned_answer.law.mechanism
-    epsilon, delta = query.actual_epsilon(mechanism, setting), query.actual_delta(mechanism, setting)
-    if epsilon > query_spec.epsilon or delta > query_spec.delta:
+    epsilon, delta, rho = _actual_amounts(planned_answer, setting)
+    if epsilon > query_spec.epsilon or delta > query_spec.delta or (rho or 0) > (query_spec.rho or 0):
         raise UndecidedError(
             f"query {query_spec.name} must not tell more than was paid for, and would: a bug in utmost"
         )
@@ -468,6 +494,8 @@ def prepare_answer(planned_answer: PlannedAnswer, setting: PrivacySetting) -> Pr
         name=query_spec.name,
         query=query.as_released().with_delta(delta),
         epsilon=epsilon,
+        rho=rho,
+        noise_delta=Fraction(0) if rho is None else delta,
         sensitivity=planned_answer.law.sensitivity,
         mechanism=mechanism,
         optimal=planned_answer.law.optimal,
@@ -475,6 +503,17 @@ def prepare_answer(planned_answer: PlannedAnswer, setting: PrivacySetting) -> Pr
         value=0,
     )
     return PreparedAnswer(frame, query.prepare_draw(mechanism), query.value_room(mechanism))
+
+
+def _actual_amounts(
+    planned_answer: PlannedAnswer, setting: PrivacySetting
+) -> tuple[Fraction, Fraction, Fraction | None]:
+    """The ε, δ and ρ that a mechanism is found to have; of Gaussian noise the (ε, δ) that its ρ converts to."""
+    query_spec, query, mechanism = planned_answer.spec, planned_answer.spec.query, planned_answer.law.mechanism
+    if query_spec.noise != GAUSSIAN:
+        return query.actual_epsilon(mechanism, setting), query.actual_delta(mechanism, setting), None
+    rho = query.actual_rho(mechanism, setting)
+    return epsilon_at(rho, query_spec.noise_delta), query_spec.noise_delta, rho
 
 
 def _written_size(frame: Release) -> int:

@@ -15,8 +15,8 @@ from typing import Any
 from utmost.data.lookup import Lookup
 from utmost.data.selection import Key
 from utmost.data.sources import Source
-from utmost.publish.plans import DEFAULT_LEDGER, DEFAULT_OVER_PART, Plan
-from utmost.publish.pricing import PricedPair, pair_queries
+from utmost.publish.plans import DEFAULT_LEDGER, DEFAULT_OVER_PART, Plan, QuerySpec
+from utmost.publish.pricing import GEOMETRIC, PricedPair, pair_queries
 
 BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")  # a key that TOML takes without quotes
 MAX_DECIMALS = 30  # decimals of a number that is written as one
@@ -49,17 +49,18 @@ def write_plan(plan: Plan) -> str:
     unit, part = plan.unit, plan.part
     ledger = None if plan.ledger == DEFAULT_LEDGER else plan.ledger
     names = {"title": plan.title, "neighbours": str(plan.neighbours), "budget": plan.budget, "ledger": ledger}
-    price = {"epsilon": plan.price.epsilon, "delta": plan.price.delta}
+    price = {"epsilon": plan.price.epsilon, "delta": plan.price.delta, "rho": plan.price.rho}
+    noise = {"noise": None if plan.noise == GEOMETRIC else plan.noise}
     source = plan.source
     location = {"location": source.location, "table": source.table, "engine": source.engine}
     sections = [
-        _toml_table("", {**names, **price}),
+        _toml_table("", {**names, **price, **noise}),
         _toml_table("[source]", {**location, "columns": source_columns(source), "fingerprint": plan.fingerprint}),
         _toml_table("[derive]", {_toml_key(name): text for name, text in source.derive.items()}),
         *(_toml_table("[[lookup]]", lookup_entries(lookup)) for lookup in source.lookups),
         _toml_table("[unit]", {"column": unit.column, "rows": unit.rows, "groups": unit.groups}),
         _toml_table("[part]", {} if part is None else {"column": part.column, "equals": part.equals}),
-        *(_toml_table("[[query]]", _query_entries(pair)) for pair in pair_queries(plan.queries)),
+        *(_toml_table("[[query]]", _query_entries(pair, plan.noise)) for pair in pair_queries(plan.queries)),
     ]
     return "\n".join(section for section in sections if section)
 
@@ -95,11 +96,24 @@ def _toml_table(header: str, entries: Mapping[str, Any]) -> str:
     return "".join(f"{line}\n" for line in ([header] if header else []) + lines) if lines else ""
 
 
-def _query_entries(pair: PricedPair) -> dict[str, Any]:
+def _query_entries(pair: PricedPair, plan_noise: str) -> dict[str, Any]:
     query_spec, query = pair.query, pair.query.query
     first, where = {"name": query_spec.name, "kind": query.kind}, {"where": query.where}
-    entries = {**first, **query.plan_entries(), **where, **_price_entries(pair)}
+    entries = {
+        **first,
+        **query.plan_entries(),
+        **where,
+        **_price_entries(pair),
+        **_noise_entries(query_spec, plan_noise),
+    }
     return {**entries, "delta": None} if query_spec.splits_delta else entries
+
+
+def _noise_entries(query_spec: QuerySpec, plan_noise: str) -> dict[str, Any]:
+    """What a query says of its noise, where that is not the plan's, and of the δ of it."""
+    is_default = query_spec.inherits_noise or query_spec.noise == plan_noise == GEOMETRIC
+    delta = {"delta": query_spec.noise_delta} if query_spec.noise_delta else {}
+    return delta if is_default else {"noise": query_spec.noise, **delta}
 
 
 def _price_entries(pair: PricedPair) -> dict[str, Any]:
@@ -109,6 +123,8 @@ def _price_entries(pair: PricedPair) -> dict[str, Any]:
     over = {} if pair.over is None else {"over": part}
     if wanted is not None:
         return {"error": wanted.error, "rows": wanted.rows, **over}
+    if pair.query.rho is not None and share is None:
+        return {"rho": pair.query.rho, **over}
     return ({"epsilon": pair.price} if share is None else {"share": None if share == 1 else share}) | over
 
 

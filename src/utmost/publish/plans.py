@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from utmost.data.derive import parse_derivations
 from utmost.data.lookup import Lookup
@@ -22,13 +22,17 @@ from utmost.errors import InputError
 from utmost.exact import epsilon as level_of
 from utmost.exact.files import check_no_named_pipe
 from utmost.exact.input_text import Fields, check_plain_text, file_error_reason, parse_toml
-from utmost.ledger.costs import MAX_AMOUNT_DIGITS
+from utmost.ledger.costs import MAX_AMOUNT_DIGITS, check_rho
 from utmost.publish import key_files, pricing
+from utmost.publish.pricing import GEOMETRIC, NOISES
 from utmost.publish.wanted_errors import WantedError, parse_wanted_error
 from utmost.queries import found_cells, registry
 from utmost.queries.keys import check_key, key_to_text
 from utmost.queries.over import Over
 from utmost.queries.query import Query
+
+if TYPE_CHECKING:
+    from utmost.publish.told_privacy import ToldPrivacy
 
 MAX_PLAN_BYTES = 1 << 20  # bytes of a plan
 MAX_QUERIES = 1000
@@ -48,6 +52,7 @@ class PlanPrice:
 
     epsilon: Fraction | None = None
     delta: Fraction | None = None
+    rho: Fraction | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +63,11 @@ class QuerySpec:
     with a wanted error the last two are 0, which nothing charges, until the setting is known and `execute.price_plan`
     finds them. `splits_delta` says that its δ is a share of the plan's. A query that counts the persons over the bound
     of the one before it has the part `over` of the price of both.
+
+    `noise` is what the plan asks for, and once the query is priced what it gets; with `inherits_noise` it is the plan's
+    default, which a kind without Gaussian noise need not follow. `rho` and `noise_delta` are the price of Gaussian
+    noise: its own in a plan, and found by `noise_choice` otherwise; `rejected_rho` is that of Gaussian noise which
+    would have erred more than what was chosen.
     """
 
     name: str
@@ -67,18 +77,24 @@ class QuerySpec:
     share: Fraction | None = None
     splits_delta: bool = False
     over: Fraction | None = None
+    noise: str = GEOMETRIC
+    inherits_noise: bool = True
+    rho: Fraction | None = None
+    noise_delta: Fraction = Fraction(0)
+    rejected_rho: Fraction | None = None
 
     @property
     def delta(self) -> Fraction:
         """The δ that it may cost."""
-        return Fraction(self.query.delta)
+        return self.noise_delta or Fraction(self.query.delta)
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """Everything a release needs but the data. Locations are relative to `folder`, where the plan was found.
 
-    `price` is what the plan says of its price as a whole; what it comes to is in its queries.
+    `price` is what the plan says of its price as a whole; what it comes to is in its queries. `noise` is the default of
+    its queries, `told` what they tell together where that is no sum of theirs, once they are priced.
     """
 
     title: str | None
@@ -93,21 +109,32 @@ class Plan:
     queries: tuple[QuerySpec, ...]
     folder: Path
     price: PlanPrice = PlanPrice()
+    noise: str = GEOMETRIC
+    told: ToldPrivacy | None = None
+
+    @property
+    def chooses_noise(self) -> bool:
+        """Does a query ask for other noise than geometric: its price depends on how the budget composes."""
+        return any(query_spec.noise != GEOMETRIC for query_spec in self.queries)
 
     @property
     def epsilon(self) -> Fraction:
-        """What the plan costs: its queries are about the same units, so their ε add up."""
+        """What the plan costs: its queries are about the same units, so their ε add up, unless ρ does."""
+        if self.told is not None:
+            return self.told.epsilon
         return sum((query_spec.epsilon for query_spec in self.queries), Fraction(0))
 
     @property
     def delta(self) -> Fraction:
-        """The δ of the plan: those of its queries add up."""
+        """The δ of the plan: those of its queries add up, unless ρ does."""
+        if self.told is not None:
+            return self.told.delta
         return sum((query_spec.delta for query_spec in self.queries), Fraction(0))
 
     @property
     def unused(self) -> Fraction:
         """What its queries leave of the plan's ε, which is not spent; 0 where the plan has none of its own."""
-        return Fraction(0) if self.price.epsilon is None else self.price.epsilon - self.epsilon
+        return Fraction(0) if self.price.epsilon is None else max(self.price.epsilon - self.epsilon, Fraction(0))
 
 
 def read_plan(path: str | Path) -> Plan:
@@ -163,7 +190,7 @@ def plan_from_mapping(content: Mapping[str, Any], folder: Path | None = None) ->
     check_plain_text(content, "plan")
     base_folder = (folder or Path.cwd()).absolute()
     top = Fields(key_files.load_key_files(content, base_folder), "plan")
-    output, price = top.text("output", None), _parse_price(top)
+    output, price, noise = top.text("output", None), _parse_price(top), _parse_noise(top)
     plan = Plan(
         title=top.text("title", None),
         neighbours=_parse_neighbours(top.text("neighbours")),
@@ -173,9 +200,10 @@ def plan_from_mapping(content: Mapping[str, Any], folder: Path | None = None) ->
         **_parse_source(top.table("source"), top.table("derive", {}), _lookup_tables(top)),
         unit=_parse_unit(top.table("unit", {})),
         part=_parse_part(top.table("part", None)),
-        queries=_parse_queries(top.tables("query"), price),
+        queries=_parse_queries(top.tables("query"), price, noise),
         folder=base_folder,
         price=price,
+        noise=noise,
     )
     top.finish()
     return plan
@@ -283,31 +311,58 @@ def _parse_part(fields: Fields | None) -> Partition | None:
 
 
 def _parse_price(top: Fields) -> PlanPrice:
-    """The plan's own `epsilon` and `delta`."""
+    """The plan's own `epsilon` and `delta`, or its `rho`."""
     epsilon = parse_epsilon(top) if "epsilon" in top.columns() else None
     delta = found_cells.parse_delta(top) if "delta" in top.columns() else None
     _check_digits(top, "delta", delta or Fraction(0))
-    return PlanPrice(epsilon, delta)
+    rho = _parse_rho(top)
+    if rho is not None and epsilon is not None:
+        raise top.error("rho", "must not be given with epsilon", "keep one of the two")
+    return PlanPrice(epsilon, delta, rho)
 
 
-def _parse_queries(tables: list[Fields], price: PlanPrice) -> tuple[QuerySpec, ...]:
+def _parse_rho(fields: Fields) -> Fraction | None:
+    """A ρ that a ledger can hold; None where it is left out."""
+    if "rho" not in fields.columns():
+        return None
+    rho = fields.number("rho")
+    try:
+        return check_rho(rho, "rho")
+    except InputError as problem:
+        raise fields.locate(problem, "rho") from None
+
+
+def _parse_noise(fields: Fields, default: str = GEOMETRIC) -> str:
+    """The noise that a plan or a query asks for."""
+    noise = str(fields.text("noise", default))
+    if noise not in NOISES:
+        raise fields.error("noise", f'must be geometric, gaussian or best, got "{_shorten(noise)}"')
+    return noise
+
+
+def _parse_queries(tables: list[Fields], price: PlanPrice, noise: str) -> tuple[QuerySpec, ...]:
     if not 1 <= len(tables) <= MAX_QUERIES:
         raise InputError(
             f"plan must have from 1 to {MAX_QUERIES} queries, got {len(tables)}", "query", "add [[query]] tables"
         )
-    queries = _split_delta(_parse_tables(tables, price), price.delta)
-    _check_names([query_spec.name for query_spec in queries])
+    parsed_queries = _parse_tables(tables, price, noise)
+    _check_names([query_spec.name for query_spec in parsed_queries])
+    if any(query_spec.noise != GEOMETRIC for query_spec in parsed_queries):
+        return tuple(parsed_queries)  # priced when it is known how the budget composes
+    if price.rho is not None:
+        raise InputError("rho must be left out where all noise is geometric", "rho", 'add noise = "best"')
+    queries = _split_delta(parsed_queries, price.delta)
     if any(query_spec.wanted is not None for query_spec in queries):
         return queries
     return pricing.price_queries(queries, price.epsilon)
 
 
-def _parse_tables(tables: list[Fields], price: PlanPrice) -> list[QuerySpec]:
+def _parse_tables(tables: list[Fields], price: PlanPrice, noise: str) -> list[QuerySpec]:
     """The queries one by one, until they list more cells than a plan may have."""
     queries: list[QuerySpec] = []
     listed_size = 0
     for fields in tables:
-        queries += _parse_query(fields, price)
+        queries += _parse_query(fields, price, noise)
         listed_size += queries[-1].query.candidates.listed_size
         if listed_size > MAX_LISTED_CELLS:
             problem = f"plan must list at most {MAX_LISTED_CELLS} cells and values in all queries, got more"
@@ -341,23 +396,40 @@ def _split_delta(queries: Sequence[QuerySpec], total: Fraction | None) -> tuple[
     )
 
 
-def _parse_query(fields: Fields, price: PlanPrice) -> tuple[QuerySpec, ...]:
+def _parse_query(fields: Fields, price: PlanPrice, plan_noise: str) -> tuple[QuerySpec, ...]:
     """The query in a table of a plan, and the count of the persons over its bound where `over` asks for it."""
     name = parse_query_name(fields)
     query_fields = fields.with_label(f'query "{name}"')
     kind = registry.parse_kind(query_fields)
     wanted = parse_wanted_error(query_fields)
-    share = _parse_share(query_fields, price, wanted)
-    epsilon = parse_epsilon(query_fields) if wanted is None and share is None else Fraction(0)
+    noise, inherits_noise = _parse_noise(query_fields, plan_noise), "noise" not in query_fields.columns()
+    rho = _parse_own_rho(query_fields, noise, wanted)
+    share = None if rho is not None else _parse_share(query_fields, price, wanted)
+    is_priced = wanted is None and share is None and rho is None
+    epsilon = parse_epsilon(query_fields) if is_priced else Fraction(0)
     part = _parse_over(query_fields, kind)
     with name_query_in_errors(name):
         query = registry.parse_query(kind, query_fields)
+    noise_delta = Fraction(0) if query.needs_delta or noise == GEOMETRIC else found_cells.parse_delta(query_fields)
     query_fields.finish()
-    _check_digits(query_fields, "delta", query.delta)
+    _check_digits(query_fields, "delta", noise_delta or query.delta)
     if query.needs_delta and not (query.delta or price.delta):
         raise query_fields.error("delta", "must be given: by needs delta", "say for instance delta = 1e-6")
-    query_spec = QuerySpec(name, epsilon, query, wanted, share)
+    prices = (noise, inherits_noise, rho, noise_delta)
+    query_spec = QuerySpec(name, epsilon, query, wanted, share, False, None, *prices)
     return (query_spec,) if part is None else _add_over(query_spec, part)
+
+
+def _parse_own_rho(fields: Fields, noise: str, wanted: WantedError | None) -> Fraction | None:
+    """The ρ of a query that says its own; None where its price is another."""
+    rho = _parse_rho(fields)
+    if rho is None:
+        return None
+    if noise == GEOMETRIC:
+        raise fields.error("rho", "must be left out with geometric noise", 'give epsilon, or add noise = "gaussian"')
+    if wanted is not None or "epsilon" in fields.columns() or "share" in fields.columns():
+        raise fields.error("rho", "must be given without epsilon, share and error", "keep one of them")
+    return rho
 
 
 def _parse_over(fields: Fields, kind: type[Query]) -> Fraction | None:
@@ -388,7 +460,7 @@ def _parse_share(fields: Fields, price: PlanPrice, wanted: WantedError | None) -
     """How much of the plan's ε a query gets, beside the others; None where its ε follows from something else."""
     if wanted is not None and "share" in fields.columns():
         raise fields.error("share", "must not be given with error", "keep one of the two: the error leads to the ε")
-    if wanted is not None or price.epsilon is None or "epsilon" in fields.columns():
+    if wanted is not None or (price.epsilon is None and price.rho is None) or "epsilon" in fields.columns():
         return None
     share = fields.number("share") if "share" in fields.columns() else Fraction(1)
     _check_digits(fields, "share", share)
@@ -465,6 +537,7 @@ def plan_digest(plan: Plan) -> str:
                 str(query_spec.epsilon),
                 query_spec.query.where,
                 query_spec.query.content(),
+                *([] if query_spec.noise == GEOMETRIC else [query_spec.noise, str(query_spec.rho)]),
             ]
             for query_spec in plan.queries
         ],

@@ -36,12 +36,13 @@ from utmost.publish.release_model import (
     Release,
     Statement,
 )
+from utmost.publish.told_privacy import DEFINITIONS
 from utmost.queries import registry
 from utmost.queries.answer_mechanisms.mechanism import EXACT_SCHEMA, ErrorLaw, schema_object
 from utmost.queries.answer_mechanisms.registry import mechanism_schemas, parse_mechanism
 from utmost.queries.keys import KEY_SCHEMA, key_from_json, key_to_json
 from utmost.queries.privacy_setting import PrivacySetting
-from utmost.queries.query import ALTERED, drawn_content
+from utmost.queries.query import ALTERED, Query, drawn_content
 from utmost.queries.registry import QUERY_KINDS, kind_schemas
 
 
@@ -79,8 +80,9 @@ def _lookups_content(lookups: Sequence[LookupOrigin]) -> dict[str, Any]:
 
 
 def _delta_content(release: Release) -> dict[str, str]:
-    """The δ of a release that has one."""
-    return {"delta": str(release.delta)} if release.delta else {}
+    """The δ of a release that has one, its ρ, and by which definition both follow from its answers."""
+    rho = {} if release.rho is None else {"rho": str(release.rho)}
+    return {"delta": str(release.delta), **rho, "definition": release.definition} if release.delta else {}
 
 
 def part_content(part: Partition | None) -> dict[str, Any] | None:
@@ -94,6 +96,7 @@ def _answer_content(answer: Answer) -> dict[str, Any]:
         "kind": answer.query.kind,
         "where": answer.query.where,
         "epsilon": str(answer.epsilon),
+        **({} if answer.rho is None else {"delta": str(answer.noise_delta), "rho": str(answer.rho)}),
         "sensitivity": answer.sensitivity,
         **answer.query.content(),
         "mechanism": answer.mechanism.content(),
@@ -155,6 +158,8 @@ def decode_release(top: Fields) -> Release:
         entry=_read_entry(entry),
         answers=tuple(_read_answer(fields, setting) for fields in _query_tables(top)),
         delta=Fraction(0) if guarantee.raw("delta", None) is None else guarantee.number("delta"),
+        definition=guarantee.text("definition", "pure"),
+        rho=None if guarantee.raw("rho", None) is None else guarantee.number("rho"),
     )
     for fields in (top, source, entry, guarantee):
         fields.finish()
@@ -252,9 +257,18 @@ def _read_answer(fields: Fields, setting: PrivacySetting) -> Answer:
         labelled_fields.integer("sensitivity"),
         parse_mechanism(labelled_fields.table("mechanism")),
         query.read_drawn(labelled_fields),
+        _read_noise_delta(labelled_fields, query),
     )
     labelled_fields.finish()
     return release_model.computed_answer(name, statement, setting)
+
+
+def _read_noise_delta(fields: Fields, query: Query) -> Fraction:
+    """The δ that the ρ of Gaussian noise is converted at; 0 without such noise. What ρ is follows from the variance."""
+    if fields.raw("rho", None) is None:
+        return Fraction(0)
+    fields.number("rho")
+    return Fraction(0) if query.needs_delta else fields.number("delta")
 
 
 def _check_error(fields: Fields) -> None:
@@ -317,7 +331,11 @@ def _top_schema() -> dict[str, Any]:
 def _guarantee_schema() -> dict[str, Any]:
     """ε and the words, and δ where there is one."""
     schema = schema_object(epsilon=EXACT_SCHEMA, words=TEXT)
-    schema["properties"]["delta"] = EXACT_SCHEMA
+    schema["properties"] |= {
+        "delta": EXACT_SCHEMA,
+        "rho": EXACT_SCHEMA,
+        "definition": {"enum": ["pure", "approximate", *DEFINITIONS]},
+    }
     return schema
 
 
@@ -344,7 +362,7 @@ def _query_schema() -> dict[str, Any]:
             expected={"type": "number"}, half_width_95=half_width, over_rows={"type": "boolean"}, words=TEXT
         ),
     )
-    common["properties"] |= kind_schemas()
+    common["properties"] |= {"delta": EXACT_SCHEMA, "rho": EXACT_SCHEMA} | kind_schemas()
     common["required"].append("value")
     return common
 

@@ -13,7 +13,7 @@ and what is shown is computed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import chain
@@ -21,8 +21,11 @@ from typing import TYPE_CHECKING, Any
 
 from utmost.errors import InputError
 from utmost.exact import decimal_above
+from utmost.ledger.costs import QueryCost
 from utmost.notebook import report_html
+from utmost.publish.told_privacy import DEFINITIONS, Definition, epsilon_at, told_privacy
 from utmost.queries.answer_error import answer_error
+from utmost.queries.answer_mechanisms.gaussian import GaussianLattice
 from utmost.queries.answer_mechanisms.mechanism import AnswerMechanism, AnswerValue, Drawn, ErrorLaw
 from utmost.queries.privacy_setting import PrivacySetting, guarantee_sentence
 from utmost.queries.query import ALTERED, Query, SelectedMechanism
@@ -41,7 +44,10 @@ SCHEMAS = (SCHEMA, SCHEMA_2)
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One query of a release with its answer. `details` is what else was drawn, as the release file has it."""
+    """One query of a release with its answer. `details` is what else was drawn, as the release file has it.
+
+    Gaussian noise has a `rho`; `epsilon` is what that converts to at `noise_delta`.
+    """
 
     name: str
     query: Query
@@ -52,6 +58,8 @@ class Answer:
     error: ErrorLaw
     value: AnswerValue
     details: Mapping[str, Any] = field(default_factory=dict)
+    rho: Fraction | None = None
+    noise_delta: Fraction = Fraction(0)
 
     @property
     def kind(self) -> str:
@@ -66,7 +74,15 @@ class Answer:
     @property
     def delta(self) -> Fraction:
         """The δ that its mechanism has."""
-        return Fraction(self.query.delta)
+        return self.noise_delta or Fraction(self.query.delta)
+
+    @property
+    def price_text(self) -> str:
+        """What it cost, as a line has it: its ε, or the ρ of Gaussian noise with what that converts to."""
+        if self.rho is None:
+            return f"ε = {self.epsilon}"
+        converted = f"ε ≤ {decimal_above(self.epsilon)} at δ = {decimal_above(self.noise_delta)}"
+        return f"ρ = {decimal_above(self.rho)} ({converted})"
 
     @property
     def cell_names(self) -> tuple[str, ...]:
@@ -167,7 +183,11 @@ class LedgerEntry:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Release:
-    """All answers of one plan. `epsilon` is recomputed from the mechanisms that ran; `units` is public, or None."""
+    """All answers of one plan. `epsilon` is recomputed from the mechanisms that ran; `units` is public, or None.
+
+    `definition` says how (`epsilon`, `delta`) follow from the answers: by sums under pure and approximate, from the sum
+    of their ρ under zcdp, by privacy-loss distributions under pld.
+    """
 
     title: str | None
     library: str
@@ -181,6 +201,8 @@ class Release:
     entry: LedgerEntry
     answers: tuple[Answer, ...]
     delta: Fraction = Fraction(0)
+    definition: str = "pure"
+    rho: Fraction | None = None
 
     def __getitem__(self, name: str) -> Answer:
         """The answer of this name."""
@@ -209,6 +231,7 @@ class Release:
 
 
 MAX_UNITS = 10**18
+CONVERSION_PRECISION = Fraction(1, 10**9)
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +243,7 @@ class Statement:
     sensitivity: int
     mechanism: AnswerMechanism
     drawn: Drawn
+    delta: Fraction = Fraction(0)  # of Gaussian noise
 
 
 def check_units(setting: PrivacySetting) -> None:
@@ -237,24 +261,45 @@ def computed_answer(name: str, statement: Statement, setting: PrivacySetting) ->
     query, drawn, label = statement.query, statement.drawn, f'release: query "{name[:60]}"'
     try:
         _check_unit(query, setting)
-        selection = query.select_stated_mechanism(statement.mechanism, statement.epsilon, setting)
+        selection, rho = _select_stated(statement, setting)
         error = answer_error(selection.mechanism, query, setting.unit, setting.part)
         _check_statement(statement, selection)
-        _check_delta(query, selection.mechanism, setting)
+        if rho is None:
+            _check_delta(query, selection.mechanism, setting)
         query.check_drawn(selection.mechanism, drawn)
     except InputError as problem:
         raise problem.within(label) from None
     return Answer(
         name=name,
         query=query,
-        epsilon=statement.epsilon,
+        epsilon=statement.epsilon if rho is None else epsilon_at(rho, statement.delta),
         sensitivity=selection.sensitivity,
         mechanism=selection.mechanism,
         optimal=selection.optimal,
         error=error,
         value=drawn.value,
         details=drawn.details,
+        rho=rho,
+        noise_delta=statement.delta,
     )
+
+
+def _select_stated(statement: Statement, setting: PrivacySetting) -> tuple[SelectedMechanism, Fraction | None]:
+    """The mechanism that a file must name, and the ρ of Gaussian noise, from the variance that is stated."""
+    query, mechanism = statement.query, statement.mechanism
+    if not isinstance(mechanism, GaussianLattice):
+        if statement.delta:
+            raise InputError("delta must be left out without Gaussian noise, got one", "delta", ALTERED)
+        return query.select_stated_mechanism(mechanism, statement.epsilon, setting), None
+    if not 0 < statement.delta < 1:
+        raise InputError("delta must be > 0 and below 1 with Gaussian noise, got another", "delta", ALTERED)
+    unit_rho = query.select_gaussian(Fraction(1), setting)
+    if unit_rho is None or unit_rho.moves is None:
+        raise InputError("mechanism must be another for this query, got Gaussian noise", "mechanism", ALTERED)
+    rho = unit_rho.moves.squared / (2 * mechanism.variance)
+    selection = query.select_gaussian(rho, setting)
+    assert selection is not None
+    return selection, rho
 
 
 def _check_unit(query: Query, setting: PrivacySetting) -> None:
@@ -312,16 +357,72 @@ def _leaves(content: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     return leaves
 
 
+@dataclass(frozen=True, slots=True)
+class Guarantee:
+    """The (ε, δ) of a release, its ρ where that adds up, by which definition, and in words."""
+
+    epsilon: Fraction
+    delta: Fraction
+    definition: str
+    rho: Fraction | None
+    words: str
+
+
+def computed_guarantee(
+    answers: Sequence[Answer], setting: PrivacySetting, told: tuple[Definition, Fraction] | None = None
+) -> Guarantee:
+    """What the answers guarantee together: sums of ε and δ, or what is told by a definition at a δ."""
+    if told is None:
+        epsilon = sum((answer.epsilon for answer in answers), Fraction(0))
+        delta = sum((answer.delta for answer in answers), Fraction(0))
+        definition = "approximate" if delta else "pure"
+        return Guarantee(epsilon, delta, definition, None, guarantee_sentence(epsilon, setting, delta))
+    privacy = told_privacy([answer_cost(answer, setting) for answer in answers], told[1], told[0])
+    words = guarantee_sentence(privacy.epsilon, setting, privacy.delta, privacy.rho)
+    return Guarantee(privacy.epsilon, privacy.delta, privacy.definition, privacy.rho, words)
+
+
+def answer_cost(answer: Answer, setting: PrivacySetting) -> QueryCost:
+    """What an answer costs a ledger."""
+    stated = (answer.query, answer.epsilon, answer.sensitivity, answer.mechanism, answer.drawn, answer.noise_delta)
+    selection, rho = _select_stated(Statement(*stated), setting)
+    numbers = 1 if selection.moves is None else selection.moves.numbers or 1
+    law, steps = selection.ledger_law, selection.ledger_steps
+    return QueryCost(answer.name, answer.epsilon, law, steps, answer.delta, rho, numbers)
+
+
 def with_computed_guarantee(release: Release, setting: PrivacySetting) -> Release:
-    """The release with its guarantee in words computed; refused where its ε or δ is another, its words ignored."""
-    total = sum((answer.epsilon for answer in release), Fraction(0))
-    total_delta = sum((answer.delta for answer in release), Fraction(0))
-    for name, stated, expected in (("epsilon", release.epsilon, total), ("delta", release.delta, total_delta)):
+    """The release with its guarantee computed; refused where its ε or δ is another, its words ignored."""
+    told = _stated_definition(release)
+    guarantee = computed_guarantee(release.answers, setting, told)
+    stated_epsilon = guarantee.epsilon if told and _are_close(release.epsilon, guarantee.epsilon) else release.epsilon
+    origin = "the sum of its queries'" if told is None else "what its queries are told as"
+    amounts = (("epsilon", stated_epsilon, guarantee.epsilon), ("delta", release.delta, guarantee.delta))
+    for name, stated, expected in (*amounts, ("rho", release.rho, guarantee.rho)):
         if stated != expected:
             raise InputError(
-                f"guarantee must have {name} {expected}, the sum of its queries', got {str(stated)[:40]}",
+                f"guarantee must have {name} {expected}, {origin}, got {str(stated)[:40]}",
                 "guarantee",
                 ALTERED,
                 context="release",
             )
-    return replace(release, guarantee=guarantee_sentence(total, setting, total_delta))
+    return replace(release, epsilon=guarantee.epsilon, guarantee=guarantee.words, definition=guarantee.definition)
+
+
+def _stated_definition(release: Release) -> tuple[Definition, Fraction] | None:
+    """By which definition, and at which δ, a file says that its answers are told; None where they add up."""
+    if release.definition not in ("pure", "approximate", *DEFINITIONS):
+        problem = "definition must be pure, approximate, zcdp or pld, got another"
+        raise InputError(problem, "guarantee", ALTERED, context="release")
+    for definition in DEFINITIONS:
+        if release.definition == definition:
+            if not any(answer.rho is not None for answer in release) or not 0 < release.delta < 1:
+                problem = f"guarantee must not be {definition} without Gaussian noise and δ, got so"
+                raise InputError(problem, "guarantee", ALTERED, context="release")
+            return definition, release.delta
+    return None
+
+
+def _are_close(stated: Fraction, computed: Fraction) -> bool:
+    """Do two ε differ by less than the last digits of a conversion, whose order a float chooses."""
+    return abs(stated - computed) <= computed * CONVERSION_PRECISION

@@ -53,8 +53,12 @@ class WantedError:
         >>> WantedError(Fraction(1, 2), 900).sentence(Fraction(2))
         'error 0.5 for 900 rows, which is taken for granted → ε 2'
         """
+        return f"{self.words()} → ε {_short_text(epsilon)}"
+
+    def words(self) -> str:
+        """What was asked for."""
         rows = "" if self.rows is None else f" for {self.rows} rows, which is taken for granted"
-        return f"error {_short_text(self.error)}{rows} → ε {_short_text(epsilon)}"
+        return f"error {_short_text(self.error)}{rows}"
 
     def content(self) -> dict[str, str | int | None]:
         """The same as a document has it."""

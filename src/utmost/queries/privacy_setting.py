@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from utmost.queries.query import Query
 
 
+MAX_EXACT_CHARS = 20  # of an ε in a sentence
+
+
 @dataclass(frozen=True, slots=True)
 class PrivacySetting:
     """What a release's sensitivities rest on: the relation, the unit, the part, and the number of units if public.
@@ -41,14 +44,34 @@ class PrivacySetting:
         return covers_table and self.unit.column is None and not query.drops_rows
 
 
-def guarantee_sentence(epsilon: Fraction, setting: PrivacySetting, delta: Fraction = Fraction(0)) -> str:
-    """The guarantee in words; δ rounded up."""
+def short_epsilon(epsilon: Fraction) -> str:
+    """ε exactly where that is short, else a decimal that is not below it.
+
+    >>> short_epsilon(Fraction(1, 3)), short_epsilon(Fraction(62499999999871, 62500000000000))
+    ('1/3', '1')
+    """
+    text = str(epsilon)
+    return text if len(text) <= MAX_EXACT_CHARS else decimal_above(epsilon)
+
+
+def guarantee_sentence(
+    epsilon: Fraction, setting: PrivacySetting, delta: Fraction = Fraction(0), rho: Fraction | None = None
+) -> str:
+    """The guarantee in words; amounts that are converted are rounded up."""
     unit = "row" if setting.unit.column is None else f"person ({setting.unit})"
     unit += "" if setting.part is None else f", of which the rows with {setting.part} are looked at,"
     change = f"replacing one {unit} by any other" if setting.replacing else f"adding or removing one {unit}"
+    if rho is not None:
+        return (
+            f"{change} changes no Rényi divergence of order a by more than a·{decimal_above(rho)}; "
+            f"zero-concentrated differential privacy of rho {decimal_above(rho)}, which is (epsilon, delta)-"
+            f"differential privacy with epsilon {decimal_above(epsilon)} at delta {decimal_above(delta)}, recomputed "
+            "from what ran"
+        )
     if delta:
         return (
-            f"{change} changes the probability of every set of releases by a factor of at most e^({epsilon}) and "
+            f"{change} changes the probability of every set of releases by a factor of at most "
+            f"e^({short_epsilon(epsilon)}) and "
             f"{decimal_above(delta)} more; (epsilon, delta)-differential privacy, recomputed from what ran"
         )
     return (

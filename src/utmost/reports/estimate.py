@@ -8,7 +8,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from utmost.errors import InputError
-from utmost.exact import json_number, rational
+from utmost.exact import decimal_above, json_number, rational
+from utmost.queries.privacy_setting import short_epsilon
 from utmost.reports.blocks import Block, Cell, Facts, Paragraph, Report, Table
 from utmost.reports.numbers import JSON_DIGITS, SENTENCE_DIGITS, Quantity, at_least, at_most, quantity
 
@@ -118,9 +119,16 @@ def describe(estimate: Estimate, *, prior_name: str | None = None, loss_name: st
     return Report(blocks, lambda: _document(estimate), _main_numbers(estimate))
 
 
+def _total_text(release: Release) -> str:
+    """The ε of a release, and its δ."""
+    if not release.delta:
+        return f"ε = {release.epsilon}"
+    return f"ε = {short_epsilon(release.epsilon)} and δ = {decimal_above(release.delta)}"
+
+
 def _query_facts(answer: Answer) -> list[tuple[str, str]]:
     condition = f" where {' '.join(answer.where.split())}" if answer.where else ""
-    query = f"{answer.name}: {answer.kind}{condition}, ε = {answer.epsilon}"
+    query = f"{answer.name}: {answer.kind}{condition}, {answer.price_text}"
     return [("query", query), ("of", answer.error.target)]
 
 
@@ -235,7 +243,7 @@ def describe_all(
         for estimate in estimates
     ]
     name = release.title or release.source.name
-    title = f"{name}: {len(release)} answers, released with ε = {release.epsilon} in all."
+    title = f"{name}: {len(release)} answers, released with {_total_text(release)} in all."
     blocks: dict[str, Block | None] = {"title": Paragraph(title)}
     for number, report in enumerate(reports):
         blocks[f"{number} space"] = Paragraph()
@@ -354,7 +362,7 @@ def _figure_caption(estimate: Estimate) -> str:
     assert estimate.reader is not None
     reader = reader_sentence(estimate.reader).typeset
     return (
-        f"{reader[:1].upper()}{reader[1:]}; ε = {estimate.answer.epsilon}. "
+        f"{reader[:1].upper()}{reader[1:]}; {estimate.answer.price_text}. "
         f"The bar at the foot holds {coverage_text(estimate.reader.coverage)} of the posterior."
     )
 

@@ -8,12 +8,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from utmost.publish import plan_writer
+from utmost.publish.pricing import GEOMETRIC
 from utmost.publish.release_file import error_content, part_content
 from utmost.queries.answer_error import noise_remark
 from utmost.registry import similar_name
 from utmost.reports.blocks import Block, Cell, Facts, Paragraph, Report, Table
 from utmost.reports.numbers import Quantity, Rounding, amount, at_most, quantity
-from utmost.reports.prices import price_document, price_sentences, split_document, split_paragraph
+from utmost.reports.prices import price_document, price_sentences, split_document, split_paragraph, told_document
 
 if TYPE_CHECKING:
     from utmost.data.sources import Source
@@ -79,7 +80,7 @@ def describe(preview: Preview, unreadable: Mapping[str, int] | None = None, budg
     blocks: dict[str, Block | None] = {
         "setting": _setting_facts(preview, budget_names),
         "space": Paragraph(),
-        "queries": Table(QUERIES_HEADER, tuple(_planned_row(answer) for answer in preview.planned_answers), 2),
+        "queries": _queries_table(preview.planned_answers),
     }
     blocks |= {f"remark {number}": Paragraph(remark) for number, remark in enumerate(remarks)}
     sentences = [] if unreadable is None else unreadable_sentences(unreadable)
@@ -161,10 +162,39 @@ def _and_delta(delta: Fraction | None, rounding: Rounding) -> tuple[Cell, ...]:
     return () if delta is None else (" and δ ", amount(delta, rounding))
 
 
-def _planned_row(planned_answer: PlannedAnswer) -> tuple[Cell, ...]:
+def _queries_table(planned_answers: Sequence[PlannedAnswer]) -> Table:
+    """A row for each query; where some have Gaussian noise, their price is their ρ."""
+    has_rho = any(planned_answer.spec.rho is not None for planned_answer in planned_answers)
+    header = tuple("ε or ρ" if has_rho and name == "ε" else name for name in QUERIES_HEADER)
+    return Table(header, tuple(_planned_row(planned_answer, has_rho) for planned_answer in planned_answers), 2)
+
+
+def _planned_row(planned_answer: PlannedAnswer, has_rho: bool) -> tuple[Cell, ...]:
     spec, error = planned_answer.spec, shown_error(planned_answer.error)
     sensitivity = quantity(planned_answer.law.sensitivity)
-    return spec.name, spec.query.kind, amount(spec.epsilon, Rounding.UP), sensitivity, error.expected, error.half_width
+    price: Cell = amount(spec.epsilon, Rounding.UP)
+    if has_rho:
+        price = f"ε {price}" if spec.rho is None else f"ρ {amount(spec.rho, Rounding.UP)}"
+    return spec.name, spec.query.kind, price, sensitivity, error.expected, error.half_width
+
+
+def noise_sentences(planned_answers: Sequence[PlannedAnswer], total: Fraction | None) -> Iterator[str]:
+    """How much less queries err by the noise that they got; those that gain the same in one sentence."""
+    names: dict[str, list[str]] = {}
+    for planned_answer in planned_answers:
+        if planned_answer.other is not None:
+            names.setdefault(_noise_words(planned_answer, total), []).append(planned_answer.spec.name)
+    for words, alike in names.items():
+        yield f"{alike[0] if len(alike) == 1 else f'{alike[0]} and {len(alike) - 1} more'}: {words}"
+
+
+def _noise_words(planned_answer: PlannedAnswer, total: Fraction | None) -> str:
+    assert planned_answer.other is not None
+    this, other = (at_most(error.half_width) for error in (planned_answer.error, planned_answer.other.error))
+    if planned_answer.other.noise == GEOMETRIC:
+        epsilon = "" if total is None else f" {amount(total, Rounding.UP)}"
+        return f"pure ε{epsilon} would give ±{other}, this gives ±{this}."
+    return f"geometric noise gives ±{this}, Gaussian noise of this price would give ±{other}."
 
 
 def plan_remarks(
@@ -179,6 +209,7 @@ def plan_remarks(
     `total` is the plan's own ε, where it has one.
     """
     yield from sorted({planned_answer.error.note for planned_answer in planned_answers} - {""})
+    yield from noise_sentences(planned_answers, total)
     yield from price_sentences([planned_answer.spec for planned_answer in planned_answers], total)
     for planned_answer in planned_answers:
         query, mechanism = planned_answer.spec.query, planned_answer.law.mechanism
@@ -228,6 +259,7 @@ def _document(preview: Preview) -> dict[str, Any]:
         "part_adds_up": preview.part_adds_up,
         "cost": str(preview.cost),
         **({"delta": str(preview.plan.delta)} if preview.plan.delta else {}),
+        **told_document(preview.plan),
         **split_document(preview.plan),
         "free": preview.free,
         "guesses": dict(preview.guesses),
@@ -242,6 +274,12 @@ def _refusal_content(preview: Preview) -> dict[str, str]:
     return missing if preview.open_command is None else {**missing, "open": preview.open_command}
 
 
+def _other_document(planned_answer: PlannedAnswer) -> dict[str, Any]:
+    """The error with the noise that was not chosen."""
+    other = planned_answer.other
+    return {} if other is None else {"other_noise": {"noise": other.noise, "error": error_content(other.error)}}
+
+
 def _planned_document(planned_answer: PlannedAnswer) -> dict[str, Any]:
     query = planned_answer.spec.query
     return {
@@ -251,6 +289,8 @@ def _planned_document(planned_answer: PlannedAnswer) -> dict[str, Any]:
         "epsilon": str(planned_answer.spec.epsilon),
         **price_document(planned_answer.spec),
         **({"delta": str(planned_answer.spec.delta)} if planned_answer.spec.delta else {}),
+        **({} if planned_answer.spec.rho is None else {"rho": str(planned_answer.spec.rho)}),
+        **_other_document(planned_answer),
         "sensitivity": planned_answer.law.sensitivity,
         "mechanism": planned_answer.law.mechanism.content(),
         "optimal": planned_answer.law.optimal,

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 def split_paragraph(plan: Plan) -> Paragraph | None:
     """How much of the plan's ε goes where, and how much is not used; None where the plan has no ε of its own."""
+    if plan.told is not None:
+        return _told_paragraph(plan)
     if plan.price.epsilon is None:
         return None
     sums = {words: Fraction(0) for words in ("of their own", "for wanted errors", "by share")}
@@ -25,6 +27,21 @@ def split_paragraph(plan: Plan) -> Paragraph | None:
     for words, epsilon in sums.items():
         parts += [amount(epsilon, Rounding.UP), f" {words}, "] if epsilon else []
     return Paragraph(*parts, amount(plan.unused, Rounding.DOWN), " not used")
+
+
+def _told_paragraph(plan: Plan) -> Paragraph:
+    """How the ε of a plan with Gaussian noise follows from its queries."""
+    assert plan.told is not None
+    if plan.told.rho is None:
+        return Paragraph("the privacy-loss distributions of all queries are composed")
+    return Paragraph("ρ ", amount(plan.told.rho, Rounding.UP), " in all, told as ε at the stated δ")
+
+
+def told_document(plan: Plan) -> dict[str, Any]:
+    """By which definition the ε and δ of a plan with Gaussian noise are told, and its ρ."""
+    if plan.told is None:
+        return {}
+    return {"definition": plan.told.definition} | ({} if plan.told.rho is None else {"rho": str(plan.told.rho)})
 
 
 def _origin(query_spec: QuerySpec) -> str:
@@ -38,7 +55,9 @@ def price_sentences(queries: Sequence[QuerySpec], total: Fraction | None) -> Ite
     shares = sum((query_spec.share or Fraction(0) for query_spec in queries), Fraction(0))
     for pair in pair_queries(queries):
         query_spec, price = pair.query, amount(pair.price, Rounding.UP)
-        if query_spec.wanted is not None:
+        if query_spec.rho is not None:
+            yield from _rho_sentences(query_spec)
+        elif query_spec.wanted is not None:
             yield f"{query_spec.name}: {query_spec.wanted.sentence(query_spec.epsilon)}."
         elif query_spec.share is not None:
             yield f"{query_spec.name}: share {query_spec.share} of {shares} → ε {price}."
@@ -46,6 +65,16 @@ def price_sentences(queries: Sequence[QuerySpec], total: Fraction | None) -> Ite
             yield f"{query_spec.name}: ε {price} of its own."
         if pair.over is not None:
             yield f"{pair.over.name}: {pair.part} of ε {price} → ε {amount(pair.over.epsilon, Rounding.UP)}."
+
+
+def _rho_sentences(query_spec: QuerySpec) -> Iterator[str]:
+    """What led to the ρ of a query, where its table in the plan does not say it."""
+    assert query_spec.rho is not None
+    rho = amount(query_spec.rho, Rounding.UP)
+    if query_spec.wanted is not None:
+        yield f"{query_spec.name}: {query_spec.wanted.words()} → ρ {rho}."
+    elif query_spec.share not in (None, 1):
+        yield f"{query_spec.name}: share {query_spec.share} → ρ {rho}."
 
 
 def split_document(plan: Plan) -> dict[str, Any]:

@@ -59,7 +59,7 @@ def _answer_row(answer: Answer) -> tuple[Cell, ...]:
         answer.name,
         value or quantity(cells, suffix=f" {answer.query.values_noun}"),
         half_width,
-        amount(answer.epsilon, Rounding.UP),
+        amount(answer.epsilon, Rounding.UP) if answer.rho is None else f"ρ {amount(answer.rho, Rounding.UP)}",
         claim,
     )
 

@@ -39,7 +39,7 @@ class ZeroConcentratedComposition(PureComposition):
 
     def limit(self, budget: Budget) -> Fraction:
         """The ρ that ε and nine tenths of δ convert to, rounded down."""
-        return _rho_limit(budget.epsilon, budget.delta)
+        return rho_limit(budget.epsilon, budget.delta)
 
     def delta_limit(self, budget: Budget) -> Fraction:
         """A tenth of δ."""
@@ -60,7 +60,8 @@ class ZeroConcentratedComposition(PureComposition):
 
 
 @lru_cache(maxsize=256)
-def _rho_limit(epsilon: Fraction, delta: Fraction) -> Fraction:
+def rho_limit(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """The ρ of a budget of (ε, δ): what ε and nine tenths of δ convert to, rounded down."""
     from utmost.noise.concentrated import rho_of
 
     return Fraction(decimal_below(rho_of(epsilon, delta * (1 - FOUND_CELLS_SHARE)), RHO_DIGITS))
@@ -70,7 +71,7 @@ def epsilon_for_rho(rho: Fraction, delta: Fraction) -> Fraction:
     """The ε of a budget at δ whose `limit` is this ρ, of at most 12 digits.
 
     >>> epsilon = epsilon_for_rho(Fraction(1, 40), Fraction("1e-6"))
-    >>> float(epsilon), _rho_limit(epsilon, Fraction("1e-6"))
+    >>> float(epsilon), rho_limit(epsilon, Fraction("1e-6"))
     (1.01914635557566, Fraction(1, 40))
     """
     from utmost.noise.concentrated import epsilon_of_rho
@@ -82,7 +83,7 @@ def epsilon_for_rho(rho: Fraction, delta: Fraction) -> Fraction:
     epsilon = epsilon_of_rho(rho, delta * (1 - FOUND_CELLS_SHARE))
     if not epsilon:
         raise InputError("rho must be larger: at this delta it converts to no epsilon above 0", "rho", "lower delta")
-    while _rho_limit(epsilon, delta) < rho:  # the ε of the best order, rounded up, may lack its last digits
+    while rho_limit(epsilon, delta) < rho:  # the ε of the best order, rounded up, may lack its last digits
         epsilon = Fraction(decimal_above(epsilon * (1 + EPSILON_STEP), 15))
     return epsilon
 

@@ -24,6 +24,7 @@ from utmost.publish import estimate
 from utmost.publish.estimate import chart_data
 from utmost.publish.reading import Estimate, Reader
 from utmost.publish.release_model import Answer
+from utmost.queries.answer_mechanisms.lattice import GeometricLattice
 from utmost.reports.estimate import (
     ShownLosses,
     ShownReading,
@@ -219,7 +220,7 @@ def overall_losses(answer: Answer, form: ReadingForm, explicit_prior: Prior | No
 
 def _needs_search(answer: Answer, reader: Reader) -> bool:
     lattice = answer.mechanism.lattice
-    return lattice is not None and reader.axis.step == lattice.unit and not reader.is_partial
+    return isinstance(lattice, GeometricLattice) and reader.axis.step == lattice.unit and not reader.is_partial
 
 
 def can_tailor(answer_estimate: Estimate) -> bool:

@@ -1,0 +1,384 @@
+"""Which noise each query of a plan gets, and at which price, where the plan asks for Gaussian noise or for the best.
+
+The price of Gaussian noise is ρ, and what a plan's (ε, δ) means follows from how its budget composes.
+
+- `approximate`: ε and δ are split over the queries, and each has the ρ that its own (ε, δ) converts to.
+- `zcdp`: (ε, δ) stands for the ρ of a budget with these terms; ρ is split. A query with geometric noise has
+  ε = √(2ρ), rounded down.
+- `pld`: ρ is split in the same way, and the sum is the largest with which all queries together are (ε, δ)-private, as
+  the ledger composes them.
+
+`best` takes the noise with the smaller expected absolute error at the same price. Under `pld`, where the price of all
+depends on the noise of each, all such queries get Gaussian noise or none does.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, TypeVar
+
+from utmost.errors import InputError
+from utmost.exact import decimal_below
+from utmost.ledger.costs import QueryCost
+from utmost.noise.concentrated import rho_of
+from utmost.publish import pricing
+from utmost.publish.pricing import BEST, GAUSSIAN, GEOMETRIC, PricedPair, PriceRequest, pair_queries, split_price
+from utmost.publish.told_privacy import ToldPrivacy, epsilon_at, told_privacy
+from utmost.publish.wanted_errors import find_epsilon, least_epsilon
+
+if TYPE_CHECKING:
+    from utmost.ledger import Budget
+    from utmost.publish.plans import Plan, QuerySpec
+    from utmost.queries.answer_mechanisms.mechanism import ErrorLaw
+    from utmost.queries.privacy_setting import PrivacySetting
+    from utmost.queries.query import SelectedMechanism
+
+AMOUNT_DIGITS = 12  # of a ρ, and of an ε that follows from one
+SEARCH_PRECISION = Fraction(1, 2000)  # the ρ of a plan under pld is found to within this part of itself
+MAX_SEARCH_STEPS = 40
+
+Result = TypeVar("Result")
+Specs = tuple["QuerySpec", ...]
+
+
+def price_noise(plan: Plan, setting: PrivacySetting, budget: Budget | None) -> tuple[Specs, ToldPrivacy | None]:
+    """The queries with their noise and their prices, and what they tell together where that is no sum."""
+    composition = _composition(plan, budget)
+    if composition == "pure":
+        problem = "noise must be geometric in a budget without δ: Gaussian noise is private only but for a δ"
+        raise InputError(problem, "noise", "open a budget with --delta, or take geometric noise")
+    if composition == "approximate":
+        return _price_by_sums(plan, setting), None
+    delta = plan.price.delta or (None if budget is None else budget.delta)
+    if not delta:
+        raise InputError("delta is missing: Gaussian noise is told at a δ", "delta", "add for instance delta = 1e-6")
+    if composition == "zcdp":
+        return _price_by_rho(plan, setting, delta)
+    return _price_by_distributions(plan, setting, delta)
+
+
+@dataclass(frozen=True, slots=True)
+class OtherNoise:
+    """The error with the noise that a query did not get: geometric where ε adds up, or Gaussian at the same price."""
+
+    noise: str
+    error: ErrorLaw
+
+
+def other_noises(plan: Plan, priced: Specs, setting: PrivacySetting) -> dict[str, OtherNoise]:
+    """What the noise that was not chosen would do, by query: geometric noise where ε adds up, or Gaussian noise."""
+    pure, left_open = _pure_epsilons(plan), {spec.name for spec in plan.queries if spec.noise == BEST}
+    others: dict[str, OtherNoise] = {}
+    for spec in priced:
+        if spec.noise == GAUSSIAN and spec.name in pure:
+            others[spec.name] = OtherNoise(GEOMETRIC, _error(replace(spec, epsilon=pure[spec.name]), setting))
+        elif spec.noise == GEOMETRIC and spec.name in left_open and spec.rejected_rho is not None:
+            others[spec.name] = OtherNoise(GAUSSIAN, _gaussian_error(spec, spec.rejected_rho, setting))
+    return others
+
+
+def _pure_epsilons(plan: Plan) -> dict[str, Fraction]:
+    """The ε that each query would have if those of all added up to the plan's; none where that is not known."""
+    is_split = plan.price.epsilon is not None and all(spec.share is not None or spec.over for spec in plan.queries)
+    if not plan.chooses_noise or not is_split:
+        return {}
+    return {spec.name: spec.epsilon for spec in pricing.price_queries(plan.queries, plan.price.epsilon)}
+
+
+def _composition(plan: Plan, budget: Budget | None) -> str:
+    """How the plan's budget composes; of one that is not open, how one with the plan's amounts would."""
+    if budget is not None:
+        return budget.composition
+    if plan.price.rho is not None:
+        return "zcdp"
+    return "approximate" if plan.price.delta or any(spec.noise_delta for spec in plan.queries) else "pure"
+
+
+def gaussian_selection(spec: QuerySpec, rho: Fraction, setting: PrivacySetting) -> SelectedMechanism | None:
+    """The Gaussian mechanism of a query at ρ; None where it has none and the plan's noise is only a default."""
+    selection = spec.query.resolve(spec.epsilon or Fraction(1), setting).select_gaussian(rho, setting)
+    if selection is None and spec.noise == GAUSSIAN and not spec.inherits_noise:
+        problem = f"noise must be geometric for a {spec.query.noun} here: Gaussian noise is for whole numbers of counts"
+        raise InputError(f"{problem}, sums, different values and means of a public number of rows", "noise")
+    return selection
+
+
+def spec_cost(spec: QuerySpec, selection: SelectedMechanism) -> QueryCost:
+    """What a priced query costs a ledger."""
+    numbers = 1 if selection.moves is None else selection.moves.numbers or 1
+    steps, law = selection.ledger_steps, selection.ledger_law
+    return QueryCost(spec.name, spec.epsilon, law, steps, spec.delta, spec.rho, numbers)
+
+
+# Sums of ε and δ
+
+
+def _price_by_sums(plan: Plan, setting: PrivacySetting) -> Specs:
+    queries = _split_noise_delta(plan.queries, plan.price.delta)
+    queries = tuple(
+        spec if spec.rho is None else replace(spec, epsilon=epsilon_at(spec.rho, spec.noise_delta)) for spec in queries
+    )
+    found = {spec.name: _wanted_epsilon(spec, setting) for spec in queries if spec.wanted is not None}
+    priced = pricing.price_queries(queries, plan.price.epsilon, found)
+    return tuple(_named(spec, lambda spec=spec: _choose_by_sums(spec, setting)) for spec in priced)  # type: ignore[misc]
+
+
+def _split_noise_delta(queries: Specs, total: Fraction | None) -> Specs:
+    """The queries with a δ each where their noise may need one: their own, or an equal part of what is left."""
+    asked = [spec for spec in queries if spec.noise != GEOMETRIC or spec.query.needs_delta]
+    fixed = {spec.name: spec.delta for spec in asked if spec.delta and not spec.splits_delta}
+    requests = [PriceRequest(spec.name, fixed.get(spec.name)) for spec in asked]
+    deltas = dict(zip([spec.name for spec in asked], split_price(total, requests, "delta"), strict=True))
+    return tuple(_with_delta(spec, deltas.get(spec.name), spec.name in fixed) for spec in queries)
+
+
+def _with_delta(spec: QuerySpec, delta: Fraction | None, is_own: bool) -> QuerySpec:
+    if delta is None:
+        return spec
+    if spec.query.needs_delta:
+        return replace(spec, query=spec.query.with_delta(delta), splits_delta=not is_own)
+    return replace(spec, noise_delta=delta, splits_delta=not is_own)
+
+
+def _wanted_epsilon(spec: QuerySpec, setting: PrivacySetting) -> Fraction:
+    """The ε that a wanted error needs, with the noise that needs less."""
+    assert spec.wanted is not None
+    wanted = spec.wanted
+    amounts = [] if spec.noise == GAUSSIAN else [_named(spec, lambda: find_epsilon(spec.query, setting, wanted))]
+    rho = None if spec.noise == GEOMETRIC else _named(spec, lambda: _wanted_rho(spec, setting))
+    return min([*amounts, *([] if rho is None else [epsilon_at(rho, spec.noise_delta)])])
+
+
+def _choose_by_sums(spec: QuerySpec, setting: PrivacySetting) -> QuerySpec:
+    plain = replace(spec, noise=GEOMETRIC, noise_delta=Fraction(0), rho=None)
+    if spec.noise == GEOMETRIC:
+        return plain
+    rho = spec.rho or _short(rho_of(spec.epsilon, spec.noise_delta))
+    return _choose(plain, replace(spec, noise=GAUSSIAN, rho=rho), spec, setting)
+
+
+def _choose(plain: QuerySpec, gaussian: QuerySpec, spec: QuerySpec, setting: PrivacySetting) -> QuerySpec:
+    """Gaussian noise if it is asked for, or errs less; the plain query where it has none."""
+    assert gaussian.rho is not None
+    selection = gaussian_selection(spec, gaussian.rho, setting)
+    if selection is None:
+        return plain
+    if spec.noise == GAUSSIAN:
+        return gaussian
+    errors = (_error(plain, setting), spec.query.error_law(selection.mechanism))
+    return gaussian if errors[1].expected < errors[0].expected else replace(plain, rejected_rho=gaussian.rho)
+
+
+def _error(spec: QuerySpec, setting: PrivacySetting) -> ErrorLaw:
+    """The error of a query with geometric noise, or with whatever else its kind is answered by."""
+    query = spec.query.resolve(spec.epsilon, setting)
+    return query.error_law(query.select_mechanism(spec.epsilon, setting).mechanism)
+
+
+# Sums of ρ
+
+
+def _price_by_rho(plan: Plan, setting: PrivacySetting, delta: Fraction) -> tuple[Specs, ToldPrivacy]:
+    from utmost.ledger.compositions.zcdp import FOUND_CELLS_SHARE, rho_limit
+
+    total = plan.price.rho
+    if total is None and plan.price.epsilon is not None:
+        total = rho_limit(plan.price.epsilon, delta)
+    queries = _split_found_delta(plan.queries, delta * FOUND_CELLS_SHARE)
+    told_delta = delta * (1 - FOUND_CELLS_SHARE)
+    specs = _split_rho(queries, total, told_delta, setting)
+    costs = [spec_cost(spec, select(spec, setting)) for spec in specs]
+    own = sum((cost.group(None).own_delta for cost in costs), Fraction(0))
+    return specs, told_privacy(costs, told_delta + own, "zcdp")
+
+
+def _split_found_delta(queries: Specs, total: Fraction) -> Specs:
+    """The queries over found cells with a δ each: their own, or an equal part of what is left of the total."""
+    asked = [spec for spec in queries if spec.query.needs_delta]
+    if not asked:
+        return queries
+    fixed = {spec.name: spec.delta for spec in asked if spec.delta and not spec.splits_delta}
+    requests = [PriceRequest(spec.name, fixed.get(spec.name)) for spec in asked]
+    deltas = dict(zip([spec.name for spec in asked], split_price(total, requests, "delta"), strict=True))
+    return tuple(
+        _with_delta(spec, deltas[spec.name], spec.name in fixed) if spec.name in deltas else spec for spec in queries
+    )
+
+
+def _split_rho(queries: Specs, total: Fraction | None, delta: Fraction, setting: PrivacySetting) -> Specs:
+    """The queries with their noise and their part of ρ, told at δ."""
+    pairs = pair_queries(queries)
+    requests = [_rho_request(pair, delta, setting) for pair in pairs]
+    return _with_rhos(pairs, split_price(total, requests, "rho"), delta, setting)
+
+
+def _rho_request(pair: PricedPair, delta: Fraction, setting: PrivacySetting) -> PriceRequest:
+    """What a query says of its ρ: its own, that of its own ε or wanted error, or its share."""
+    spec = pair.query
+    if spec.share is not None:
+        return PriceRequest(spec.name, None, spec.share)
+    if spec.wanted is not None:
+        rho = _named(spec, lambda: _wanted_price(spec, setting)) / (1 - pair.part)
+        return PriceRequest(spec.name, rho, is_found=True)
+    if spec.rho is not None:
+        return PriceRequest(spec.name, spec.rho)
+    if spec.noise == GEOMETRIC:
+        return PriceRequest(spec.name, pair.price**2 / 2)
+    return PriceRequest(spec.name, _short(rho_of(pair.price, spec.noise_delta or delta)))
+
+
+def _wanted_price(spec: QuerySpec, setting: PrivacySetting) -> Fraction:
+    """The ρ that a wanted error needs, with the noise that needs less."""
+    assert spec.wanted is not None
+    rho = None if spec.noise == GEOMETRIC else _wanted_rho(spec, setting)
+    if rho is not None and spec.noise == GAUSSIAN:
+        return rho
+    plain = find_epsilon(spec.query, setting, spec.wanted) ** 2 / 2
+    return plain if rho is None else min(plain, rho)
+
+
+def _wanted_rho(spec: QuerySpec, setting: PrivacySetting) -> Fraction | None:
+    """The least ρ of four digits with which Gaussian noise is within the wanted error; None without such noise."""
+    assert spec.wanted is not None
+    if gaussian_selection(spec, Fraction(1), setting) is None:
+        return None
+    spec.query.check_error(spec.wanted.error)
+    return least_epsilon(lambda rho: _gaussian_error(spec, rho, setting), spec.wanted.error)
+
+
+def _gaussian_error(spec: QuerySpec, rho: Fraction, setting: PrivacySetting) -> ErrorLaw:
+    selection = gaussian_selection(spec, rho, setting)
+    assert selection is not None
+    return spec.query.error_law(selection.mechanism)
+
+
+def _with_rhos(
+    pairs: Sequence[PricedPair], amounts: Sequence[Fraction], delta: Fraction, setting: PrivacySetting
+) -> Specs:
+    specs: list[QuerySpec] = []
+    for pair, amount in zip(pairs, amounts, strict=True):
+        for spec, part in ((pair.query, 1 - pair.part), (pair.over, pair.part)):
+            if spec is not None:
+                specs.append(_named(spec, lambda s=spec, p=part, a=amount: _at_rho(s, a * p, delta, setting)))  # type: ignore[misc]
+    return tuple(specs)
+
+
+def _at_rho(spec: QuerySpec, rho: Fraction, delta: Fraction, setting: PrivacySetting) -> QuerySpec:
+    """A query with the noise that it asks for, at a price of ρ; its own ε stays where it has geometric noise."""
+    has_own_epsilon = spec.epsilon and spec.share is None and spec.noise == GEOMETRIC
+    epsilon = spec.epsilon if has_own_epsilon else _root_below(2 * rho)
+    plain = replace(spec, noise=GEOMETRIC, epsilon=epsilon, rho=None, noise_delta=Fraction(0))
+    if spec.noise == GEOMETRIC:
+        return plain
+    short = _short(rho)
+    told = epsilon_at(short, delta)
+    gaussian = replace(spec, noise=GAUSSIAN, epsilon=told, rho=short, noise_delta=delta)
+    return _choose(plain, gaussian, spec, setting)
+
+
+def select(spec: QuerySpec, setting: PrivacySetting) -> SelectedMechanism:
+    """The mechanism of a priced query."""
+    query = spec.query.resolve(spec.epsilon, setting)
+    if spec.noise != GAUSSIAN:
+        return query.select_mechanism(spec.epsilon, setting)
+    assert spec.rho is not None
+    selection = query.select_gaussian(spec.rho, setting)
+    assert selection is not None
+    return selection
+
+
+def _short(rho: Fraction) -> Fraction:
+    return Fraction(decimal_below(rho, AMOUNT_DIGITS))
+
+
+def _root_below(square: Fraction) -> Fraction:
+    """A decimal of 12 digits that is at most the square root, and nearly it.
+
+    >>> _root_below(Fraction(2)), _root_below(Fraction(1, 4))
+    (Fraction(141421356237, 100000000000), Fraction(1, 2))
+    """
+    scaled = square * 10**48
+    return Fraction(decimal_below(Fraction(math.isqrt(math.floor(scaled)), 10**24), AMOUNT_DIGITS))
+
+
+# Privacy-loss distributions
+
+
+def _price_by_distributions(plan: Plan, setting: PrivacySetting, delta: Fraction) -> tuple[Specs, ToldPrivacy]:
+    """The noise, Gaussian or geometric for all queries that leave it open, with which they err less."""
+    choices = [GAUSSIAN, GEOMETRIC] if any(spec.noise == BEST for spec in plan.queries) else [GAUSSIAN]
+    results = [_search_rho(_with_noise(plan.queries, choice), plan, setting, delta) for choice in choices]
+    if len(results) == 1:
+        return results[0]
+    open_names = {spec.name for spec in plan.queries if spec.noise == BEST}
+    gaussian, plain = ([spec for spec in specs if spec.name in open_names] for specs, _ in results)
+    errors = ([_expected(spec, setting) for spec in specs] for specs in (gaussian, plain))
+    ratios = [first / second for first, second in zip(*errors, strict=True)]
+    return results[0] if math.fsum(ratios) <= len(ratios) else results[1]
+
+
+def _with_noise(queries: Specs, noise: str) -> Specs:
+    """The queries that leave their noise open, with this one where they have it."""
+    return tuple(replace(spec, noise=noise, inherits_noise=True) if spec.noise == BEST else spec for spec in queries)
+
+
+def _expected(spec: QuerySpec, setting: PrivacySetting) -> float:
+    return spec.query.error_law(select(spec, setting).mechanism).expected
+
+
+def _search_rho(queries: Specs, plan: Plan, setting: PrivacySetting, delta: Fraction) -> tuple[Specs, ToldPrivacy]:
+    """The queries with the largest ρ, in all, with which they are (ε, δ)-private together."""
+    queries = _split_found_delta(queries, delta / 10)
+
+    def priced(total: Fraction | None) -> tuple[Specs, ToldPrivacy]:
+        specs = _split_rho(queries, total, delta, setting)
+        costs = [spec_cost(spec, select(spec, setting)) for spec in specs]
+        return specs, told_privacy(costs, delta, "pld")
+
+    if plan.price.epsilon is None or all(spec.share is None for spec in queries):
+        return priced(plan.price.rho)
+    own = [_rho_request(pair, delta, setting).amount or Fraction(0) for pair in pair_queries(queries)]
+    return _largest(priced, plan.price.epsilon, rho_of(plan.price.epsilon, delta), sum(own, Fraction(0)))
+
+
+def _largest(
+    priced: Callable[[Fraction], tuple[Specs, ToldPrivacy]], epsilon: Fraction, first: Fraction, own: Fraction
+) -> tuple[Specs, ToldPrivacy]:
+    """The result with about the largest ρ above `own` whose ε is at most this: bracketed, then interpolated.
+
+    ε grows about with the square root of ρ, which is where the next ρ is looked for.
+    """
+    best: tuple[Specs, ToldPrivacy] | None = None
+    low, high, rest = Fraction(0), None, first
+    for _ in range(MAX_SEARCH_STEPS):
+        result = priced(own + rest)
+        if result[1].epsilon <= epsilon:
+            low, best = rest, result
+        else:
+            high = rest
+        if high is not None and best is not None and high - low <= high * SEARCH_PRECISION:
+            break
+        rest = _next_rest(low, high, rest, result[1].epsilon / epsilon)
+    if best is None:
+        raise InputError("epsilon of the plan must be more than its queries have of their own", "epsilon", "raise it")
+    return best
+
+
+def _next_rest(low: Fraction, high: Fraction | None, rest: Fraction, ratio: Fraction) -> Fraction:
+    """Where ε is expected to be met, moved to within the bracket; its middle where that would hardly shrink it."""
+    guess = _short(rest / ratio**2 * (Fraction(4999, 5000) if ratio <= 1 else Fraction(4998, 5000)))
+    if high is None:
+        return max(guess, _short(rest * Fraction(5001, 5000)))
+    margin = (high - low) / 50
+    return guess if low + margin < guess < high - margin else _short((low + high) / 2)
+
+
+def _named(spec: QuerySpec, compute: Callable[[], Result]) -> Result:
+    """What is computed for a query, which every error in it names."""
+    from utmost.publish.plans import name_query_in_errors
+
+    with name_query_in_errors(spec.name):
+        return compute()
