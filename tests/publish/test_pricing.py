@@ -88,7 +88,7 @@ def test_a_split_adds_up_to_the_plans_epsilon_or_is_refused_before_anything_is_c
     content = {**TOP, "query": queries, "epsilon": str(total)}
     if left < 0 or (shares and not left):
         with pytest.raises(InputError, match=r"epsilon of the plan must be .*, got .*: raise it"):
-            execute.price_plan(plans.plan_from_mapping(content), SETTING).queries
+            execute.price_plan(plans.plan_from_mapping(content), SETTING)
         return
     specs = execute.price_plan(plans.plan_from_mapping(content), SETTING).queries
     split = [spec.epsilon for spec in specs if spec.share is not None]
@@ -220,7 +220,7 @@ def test_asking_for_persons_over_the_bound_changes_no_price_but_that_of_a_wanted
     ]
     prices, pairs = (
         pricing.pair_queries(
-            execute.price_plan(plans.plan_from_mapping({**TOP, "query": queries, "epsilon": 9}), SETTING).queries
+            execute.price_plan(plans.plan_from_mapping({**TOP, "query": queries, "epsilon": 9}), SETTING)
         )
         for queries in (plain, with_over)
     )
