@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import sys
-from collections import Counter
 from fractions import Fraction
 from itertools import product
 
@@ -12,7 +11,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from utmost.errors import LedgerError
 from utmost.ledger import Budget, open_ledger
 from utmost.ledger.compositions import pld
 from utmost.ledger.costs import ChargeGroup
@@ -129,69 +127,16 @@ def test_many_steps_are_laplace_noise_and_never_better(steps, times):
     assert ours == pytest.approx(theirs.get_epsilon_for_delta(1e-6), rel=2e-3)
 
 
-@given(epsilon=EPSILONS, steps=st.integers(1, 10**15))
-def test_the_knots_are_a_law_with_likelihood_ratios(epsilon, steps):
-    """Σp = 1 under one table and Σp·e^(−loss) = 1 under the other; no loss beyond ±ε; symmetric."""
-    losses, probabilities = pld.knots(epsilon, steps)
-    assert math.fsum(probabilities) == pytest.approx(1, abs=1e-12)
-    assert math.fsum(probabilities * [math.exp(-value) for value in losses]) == pytest.approx(1, abs=1e-12)
-    assert max(abs(losses)) <= float(epsilon) * (1 + 1e-12)
-
-
-@settings(max_examples=20)
-@given(
-    epsilon=st.fractions(Fraction(1, 10), 2, max_denominator=10),
-    steps=st.integers(pld.MAX_KNOTS + 1, 50_000),
-)
-def test_fewer_knots_are_worse_everywhere_and_hardly(epsilon, steps):
-    """δ at a loss bound, from the knots kept, against the closed form 1 − e^(−ay) at the loss of y."""
-    losses, probabilities = pld.knots(epsilon, steps)
-    for y in range(0, steps, max(1, steps // 7)):
-        bound = float(epsilon) * (steps - 2 * y) / steps
-        knot_delta = sum(
-            p * -math.expm1(bound - value) for value, p in zip(losses, probabilities, strict=True) if value > bound
-        )
-        exact_delta = -math.expm1(-float(epsilon) * y / steps)
-        assert exact_delta - 1e-12 <= knot_delta <= exact_delta + 1e-6
-
-
-@pytest.mark.slow
-def test_convolutions_are_wrong_by_less_than_what_delta_is_lowered_by():
-    """The same masses multiplied as exact integers by flint: what FFT in doubles says is not below by more."""
-    from flint import fmpz_poly
-
-    bits = 200
-    costs = {(Fraction(k, 40), steps): times for k, steps, times in [(1, 1, 60), (3, 1, 20), (7, 3, 9), (10, 9999, 4)]}
-    grid_step = pld._grid_step(Counter(costs))
-    distribution = pld._compose(Counter(costs))
-    exact, lowest_index = fmpz_poly([2**bits]), 0
-    for cost, times in costs.items():
-        pmf = pld._cost_distribution(*cost, grid_step)._pmf_remove.to_dense_pmf()
-        one_cost = fmpz_poly([int(Fraction(float(p)) * 2**bits) for p in pmf._probs])
-        for _ in range(times):
-            exact = fmpz_poly([int(c) >> bits for c in (exact * one_cost).coeffs()])
-        lowest_index += pmf._lower_loss * times
-    for bound in (0.5, 1.0, 2.0, 3.0):
-        truth = math.fsum(
-            float(Fraction(int(c), 2**bits)) * -math.expm1(bound - (lowest_index + k) * grid_step)
-            for k, c in enumerate(exact.coeffs())
-            if (lowest_index + k) * grid_step > bound
-        )
-        error = truth - distribution.get_delta_for_epsilon(bound)
-        assert error < sum(costs.values()) * pld.DELTA_PER_CONVOLUTION / 10
-
-
 @pytest.mark.parametrize("delta", [Fraction(1, 10**9), Fraction(1, 10)])
-def test_so_many_charges_that_rounding_cannot_be_told_from_delta_add_up(delta):
+def test_too_many_charges_to_compose_add_up(delta):
     times = 10**13
-    assert pld.delta_after_rounding(delta, times * 100) < 0
+    assert times * 100 > pld.MAX_CHARGES
     assert pld_epsilon([(Fraction(1, 1000), "any", 1, times * 100)], delta) == Fraction(times, 10)
 
 
-def test_without_dp_accounting_the_way_to_install_it_is_said(monkeypatch, tmp_path):
+def test_a_budget_needs_no_dp_accounting(monkeypatch, tmp_path):
     for name in ("dp_accounting", "dp_accounting.pld", "dp_accounting.pld.privacy_loss_distribution"):
         monkeypatch.setitem(sys.modules, name, None)
     with open_ledger(str(tmp_path / "ledger.sqlite")) as ledger:
-        with pytest.raises(LedgerError, match=r"pip install 'utmost\[accounting\]'"):
-            ledger.open(Budget("panel", Fraction(1), Fraction(1, 10**6), "pld"))
-        ledger.open(Budget("survey", Fraction(1)))
+        ledger.open(Budget("panel", Fraction(1), Fraction(1, 10**6), "pld"))
+    assert 0 < pld_epsilon([(Fraction(1, 10), "any", 1, 100)], Fraction(1, 10**6)) < 5

@@ -159,6 +159,48 @@ def test_a_wanted_error_finds_the_least_price(open_budget: Callable[..., None], 
     check_round_trip(utmost.release(content))
 
 
+def test_sixty_counts_are_within_64_where_their_loss_distributions_are_composed(
+    open_budget: Callable[..., None],
+) -> None:
+    """The half width that was promised is 66; ρ alone gives 69, sums give 180."""
+    open_budget("pld")
+    release = utmost.release(plan_content(60, noise="best"))
+    document = check_round_trip(release)
+    assert (document["guarantee"]["definition"], release.rho, release.delta) == ("pld", None, DELTA)
+    assert {answer.error.half_width for answer in release} == {64}
+    assert Fraction("0.999") < release.epsilon <= 1
+    with ledger.open_ledger("ledger.sqlite") as budget_ledger:
+        assert budget_ledger.state("b").spent == release.epsilon
+    for name, value in (("epsilon", "1/2"), ("delta", "1/100"), ("definition", "zcdp")):
+        altered = json.loads(json.dumps(document))
+        altered["guarantee"][name] = value
+        with pytest.raises(InputError, match="guarantee must have"):
+            release_file.release_from_content(altered)
+
+
+def test_a_single_count_gets_geometric_noise_where_loss_distributions_are_composed(
+    open_budget: Callable[..., None],
+) -> None:
+    open_budget("pld")
+    planned = execute.preview(plan_content(1, noise="best")).planned_answers[0]
+    assert planned.spec.noise == "geometric"
+    assert Fraction("0.99") <= planned.spec.epsilon <= Fraction("1.01")
+
+
+def test_mixed_noise_where_loss_distributions_are_composed(open_budget: Callable[..., None]) -> None:
+    open_budget("pld")
+    content = plan_content(3)
+    content["query"][0] |= {"noise": "geometric", "epsilon": "0.1"}
+    content["query"][1] |= {"share": 3}
+    release = utmost.release(content)
+    check_round_trip(release)
+    assert release["q0"].epsilon == Fraction(1, 10)
+    first, second = release["q1"].rho, release["q2"].rho
+    assert first is not None
+    assert second is not None
+    assert first / second == pytest.approx(3)
+
+
 def test_a_histogram_of_persons_pays_for_the_root_of_its_groups(
     tmp_path: Path, open_budget: Callable[..., None]
 ) -> None:
