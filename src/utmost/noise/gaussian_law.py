@@ -1,5 +1,6 @@
 """The discrete Gaussian N_ℤ(0, σ²): Pr[X = x] = e^(−x²/(2σ²))/θ on the integers (CKS20: Canonne, Kamath, Steinke,
-arXiv:2004.00010). Its weights, tails, moments and privacy as balls, for every rational σ² from 10^−9 to 10^30.
+arXiv:2004.00010). Its weights, tails, moments and privacy as balls, for every rational σ² from 10^−9 to 10^30;
+`bits`, up to about 2000, is how many bits of a result are right.
 
 **Series.** Σ_{k≥1} k^p·e^(−ck²) is summed up to k = N−1, cN² > p/2. For k = N + j, k² ≥ N² + 2Nj and
 k^p ≤ N^p·e^(pj/N), so the rest is at most N^p·e^(−cN²)/(1 − e^(−(2cN − p/N))). ∎
@@ -9,7 +10,7 @@ f(x) = e^(−x²/(2σ²)) has the Fourier transform f̂(k) = σ√(2π)·e^(−2
 second from there on: both then need few terms. With c = 1/(2σ²), Var X = −d ln θ/dc, which is Σx²e^(−cx²)/θ or, from
 the second form, σ² − 4π²σ⁴·Σk²e^(−2π²σ²k²)/Σe^(−2π²σ²k²). So Var X < σ².
 
-**Tails.** Σ_{x≥n} f(x), n ≥ 1, is summed directly for σ² up to 4096, the rest from m on
+**Tails.** Σ_{x≥n} f(x), n ≥ 1, is summed directly for small σ², the rest from m on
 being at most f(m)/(1 − e^(−m/σ²)). Beyond, by Euler and Maclaurin,
 
     Σ_{x≥n} f(x) = ∫_n^∞ f + f(n)/2 − Σ_{j=1}^p B_2j/(2j)!·f^(2j−1)(n) + R,   |R| ≤ |B_2p|/(2p)!·∫_n^∞ |f^(2p)|.
@@ -60,7 +61,7 @@ if TYPE_CHECKING:
 
 MIN_VARIANCE, MAX_VARIANCE = Fraction(1, 10**9), Fraction(10**30)
 MAX_VARIANCE_BITS = 4096  # of numerator and denominator together
-MAX_DIRECT_VARIANCE = 4096  # up to it tails are summed term by term
+MAX_SUMMED_VARIANCE = 64  # up to it, and up to a quarter of the bits, tails are summed term by term
 FAR_DEVIATIONS = 60  # n/σ from which the narrower bound of R is used
 MAX_EXPANSION_TERMS = 400
 GUARD_BITS = 64
@@ -154,8 +155,10 @@ def noise_spread(variance: object) -> float:
 def spread_ball(variance: Fraction, bits: int) -> arb:
     """E|X| = 2Σ_{x≥1} x·f(x)/θ."""
     with working_precision(bits):
-        is_small = variance <= MAX_DIRECT_VARIANCE
-        total = _series(_direct_rate(variance, bits), 1, bits) if is_small else _expansion_of_spread(variance, bits)
+        if _is_summed(variance, bits):
+            total = _series(_direct_rate(variance, bits), 1, bits)
+        else:
+            total = _expansion_of_spread(variance, bits)
         return 2 * total / normaliser_ball(variance, bits)
 
 
@@ -247,8 +250,14 @@ def _weight(variance: Fraction, n: int, bits: int) -> arb:
 
 def _weight_above(variance: Fraction, n: int, bits: int) -> arb:
     """Σ_{x≥n} f(x) for n ≥ 1."""
-    is_direct = variance <= MAX_DIRECT_VARIANCE or n >= variance
-    return (_direct_weight_above if is_direct else _expansion_above)(variance, n, bits)
+    if n >= variance or _is_summed(variance, bits):
+        return _direct_weight_above(variance, n, bits)
+    return _expansion_above(variance, n, bits)
+
+
+def _is_summed(variance: Fraction, bits: int) -> bool:
+    """Are sums taken term by term at this σ², since the expansions would not reach so many bits or not sooner."""
+    return variance <= max(MAX_SUMMED_VARIANCE, bits // 4)
 
 
 def _direct_weight_above(variance: Fraction, n: int, bits: int) -> arb:
