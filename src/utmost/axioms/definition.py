@@ -16,10 +16,12 @@ import csv
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property, lru_cache
 from pathlib import Path
 
 from utmost.axioms.curves import Curve, curve_from_lines, curve_from_points
+from utmost.channel.concentration import check_rho
 from utmost.consumer.family import read_text
 from utmost.errors import InputError
 from utmost.exact import Level, Number, alpha, decimal, epsilon, number, rational, sign
@@ -398,6 +400,22 @@ def parse_bound(text: str) -> Curve:
         got = f"{len(text)} characters" if len(text) > MAX_BOUND_CHARS else label_text(text) or "nothing"
         raise InputError(f"bound must be {DEFINITION_FORMS}, got {got}", "bound")
     return BOUND_PARSERS[kind](argument)
+
+
+def parse_zcdp(text: str) -> Fraction | None:
+    """The ρ of `zcdp:RHO`, zero-concentrated privacy; None for other text.
+
+    It bounds Rényi divergences and not single events, so no curve M says it: `channel.concentration` decides it.
+
+    >>> parse_zcdp("zcdp:1/8"), parse_zcdp("pure:1")
+    (Fraction(1, 8), None)
+    """
+    kind, _, argument = text.strip().partition(":")
+    if kind != "zcdp":
+        return None
+    if not argument:
+        raise InputError("zcdp must be zcdp:RHO such as zcdp:1/8, got no number", "definition")
+    return check_rho(argument)
 
 
 def is_bound_text(text: str) -> bool:

@@ -18,11 +18,13 @@ from utmost.axioms.generality import Maximality, maximality
 from utmost.axioms.pair_rules import AllowedPairs
 from utmost.axioms.privacy_profiles import Profile, profile
 from utmost.axioms.satisfaction import Satisfaction, satisfaction
-from utmost.channel import Channel, PrivacyLoss, align_inputs, least_epsilon
+from utmost.channel import Channel, Concentration, PrivacyLoss, align_inputs, concentration, least_epsilon
 from utmost.design.optimal import is_line
 from utmost.exact import Level, Number, alpha
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from utmost.axioms.curves import Curve
     from utmost.axioms.definition import Definition
     from utmost.axioms.likelihood_ratio import Odds
@@ -138,7 +140,8 @@ def _common_edge_length(space: Space) -> Number | None:
 class EventExamination:
     """The profile of a pair, whether a definition is met for every event, its bound for that pair, and posterior odds.
 
-    `definition_text` is the definition as given. `level` is the one that the odds are for.
+    `definition_text` is the definition as given. `level` is the one that the odds are for. `concentration` says whether
+    zero-concentrated privacy is met, where the definition is that.
     """
 
     definition_text: str | None
@@ -148,6 +151,7 @@ class EventExamination:
     level: Level | None
     odds: Odds | None
     allowed_odds: Odds | None
+    concentration: Concentration | None = None
 
 
 def examine_events(
@@ -155,8 +159,9 @@ def examine_events(
     definition: Definition | None,
     definition_text: str | None,
     pair: tuple[Label, Label] | None,
+    rho: Fraction | None = None,
 ) -> EventExamination:
-    """The events of an examined channel.
+    """The events of an examined channel; with a ρ, whether it has that for all neighbours, in both directions.
 
     The pair is the one given, else the definition's worst, else the one that attains ε.
     """
@@ -172,7 +177,14 @@ def examine_events(
     if odds_level is not None and pair_profile is not None:
         odds = likelihood_ratio.odds_tails(pair_profile.curve, odds_level)
         allowed_odds = None if bound is None else likelihood_ratio.odds_bounds(bound, odds_level)
-    return EventExamination(definition_text, pair_profile, verdict, bound, odds_level, odds, allowed_odds)
+    rho_verdict = None if rho is None else _examine_rho(examination, rho)
+    return EventExamination(definition_text, pair_profile, verdict, bound, odds_level, odds, allowed_odds, rho_verdict)
+
+
+def _examine_rho(examination: Examination, rho: Fraction) -> Concentration:
+    relation = relation_from_space(examination.space)
+    pairs = [(relation.labels[first], relation.labels[second]) for first, second in relation.pairs]
+    return concentration(examination.channel, pairs, rho)
 
 
 def _pair_bound(definition: Definition, pair: tuple[Label, Label]) -> Curve | None:

@@ -41,8 +41,9 @@ from utmost.axioms.likelihood_ratio import (
     prepare_law,
     profile_curve,
 )
-from utmost.channel import Channel, Matrix, Mechanism, channel_of
+from utmost.channel import Channel, Mechanism, channel_of
 from utmost.channel.channel import Label
+from utmost.channel.privacy import exact_law
 from utmost.errors import InputError
 from utmost.exact import Level, Number, Real, decimal, integer, number, sign
 
@@ -248,16 +249,6 @@ def _pair_positions(pair: Sequence[Label], positions: dict[Label, int]) -> tuple
     if len(pair) != 2 or pair[0] == pair[1] or not all(label in positions for label in pair):
         raise InputError("pair must be two different inputs of the channel, the first is the one that is true", "pair")
     return positions[pair[0]], positions[pair[1]]
-
-
-def exact_law(source: Channel, x: int) -> Iterable[Number]:
-    """The law of one input; doubles are fractions too, and are divided by their sum."""
-    law: Matrix = source.rows[x]
-    if source.exact:
-        return law
-    entries = [Fraction(value) for value in law.tolist()]
-    total = sum(entries)
-    return [value / total for value in entries]
 
 
 def _profile(source: Channel, pair: tuple[int, int], laws: dict[int, PreparedLaw]) -> Profile:

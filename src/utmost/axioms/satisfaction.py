@@ -27,7 +27,6 @@ from utmost.axioms.privacy_profiles import (
     MIN_PRECISE_DOUBLE,
     RELATIVE_ERROR,
     Profile,
-    exact_law,
     farthest_breakpoint,
     nearest_double,
     profile,
@@ -35,6 +34,7 @@ from utmost.axioms.privacy_profiles import (
 )
 from utmost.channel import Channel, Mechanism, align_inputs
 from utmost.channel.channel import Label
+from utmost.channel.privacy import exact_law
 from utmost.exact import Number, sign
 from utmost.spaces.space import Pair
 

@@ -15,20 +15,24 @@ from utmost.channel.channel import (
     merge,
     mix,
 )
+from utmost.channel.concentration import Concentration, RenyiWitness, concentration
 from utmost.channel.files import read_channel, write_channel
 from utmost.channel.privacy import PrivacyLoss, is_private, least_epsilon
 
 __all__ = [
     "Channel",
+    "Concentration",
     "Matrix",
     "Mechanism",
     "PrivacyLoss",
+    "RenyiWitness",
     "align_exact_inputs",
     "align_inputs",
     "channel",
     "channel_entry",
     "channel_of",
     "choice",
+    "concentration",
     "deterministic",
     "identity",
     "is_private",

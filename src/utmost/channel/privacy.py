@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from utmost.channel.channel import Channel, Label, Mechanism, align_inputs, trusted_channel
+from utmost.channel.channel import Channel, Label, Matrix, Mechanism, align_inputs, trusted_channel
 from utmost.errors import InputError, UndecidedError
 from utmost.exact import Level, Number, Real, ball, exponential, power, privacy_levels, refine_double, sign
 from utmost.exact.reals import prime_exponents, value_of
@@ -200,6 +200,16 @@ def _with_fractions(source: Channel) -> Channel:
     rows = np.empty(source.rows.shape, dtype=object)
     rows[:] = [[Fraction(value) for value in row] for row in source.rows.tolist()]
     return trusted_channel(source.inputs, source.outputs, rows)
+
+
+def exact_law(source: Channel, x: int) -> Iterable[Number]:
+    """The law of one input; doubles are fractions too, and are divided by their sum."""
+    law: Matrix = source.rows[x]
+    if source.exact:
+        return law
+    entries = [Fraction(value) for value in law.tolist()]
+    total = sum(entries)
+    return [value / total for value in entries]
 
 
 def _ratio_exceeds(ratio: Number | None, best: Number | None) -> bool:

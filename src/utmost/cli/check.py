@@ -46,7 +46,9 @@ def command(
     loss: Annotated[str | None, typer.Option(metavar="LOSS", help="Loss of an analyst who reads this channel.")] = None,
     definition: Annotated[
         str | None,
-        typer.Option(metavar="D", help="Is it met for every event: pure:1/10, approximate:1,1e-6 …, FILE.toml."),
+        typer.Option(
+            metavar="D", help="Is it met: pure:1/10, approximate:1,1e-6 … for every event, zcdp:1/8, FILE.toml."
+        ),
     ] = None,
     pair: Annotated[str | None, typer.Option(metavar="I1,I2", help="Pair of inputs whose profile is shown.")] = None,
     plot: PlotOption = None,
@@ -56,8 +58,9 @@ def command(
 
     Tests whether it is private at a level, which lemmas of GRS12 its signature obeys, whether it is a post-processing
     of the geometric mechanism, whether it is a vertex or a kernel mechanism of its type, whether a private mechanism
-    could reveal more, and whether it meets a definition of privacy for every event.
+    could reveal more, and whether it meets a definition of privacy for every event, or zero-concentrated privacy.
     """
+    from utmost.axioms.definition import parse_zcdp
     from utmost.axioms.examination import examine, examine_events, examine_generality
     from utmost.channel import files
     from utmost.cli.output import print_report
@@ -71,8 +74,9 @@ def command(
     consumer = _parse_consumer(prior, loss, points)
     examination = examine(source, points, level)
     parsed_pair = None if pair is None else _parse_pair(pair, examination.channel.inputs)
-    parsed_definition = None if definition is None else _parse_definition(definition, points, source)
-    events = examine_events(examination, parsed_definition, definition, parsed_pair)
+    rho = None if definition is None else parse_zcdp(definition)
+    parsed_definition = None if definition is None or rho is not None else _parse_definition(definition, points, source)
+    events = examine_events(examination, parsed_definition, definition, parsed_pair, rho)
     generality = examine_generality(examination)
     consumer_loss = None
     if consumer is not None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from utmost.errors import InputError
 from utmost.exact import json_number
 from utmost.reports.blocks import Block, Cell, Matrix, Paragraph, Report, Table, Verbatim
+from utmost.reports.concentration import concentration_blocks, concentration_document
 from utmost.reports.generality import generality_blocks, generality_document
 from utmost.reports.mechanism import json_epsilon, privacy_paragraph, rows_document
 from utmost.reports.numbers import SENTENCE_DIGITS, Rounding, quantity, short
@@ -34,6 +35,8 @@ def event_blocks(events: EventExamination) -> dict[str, Block | None]:
     blocks: dict[str, Block | None] = {}
     if events.verdict is not None:
         blocks |= _verdict_blocks(events, events.verdict)
+    if events.concentration is not None:
+        blocks |= concentration_blocks(events.concentration, _definition_label(events))
     if events.profile is not None:
         blocks |= _profile_blocks(events, events.profile)
     if events.odds is not None and events.profile is not None:
@@ -110,7 +113,7 @@ def event_document(events: EventExamination) -> dict[str, Any]:
     """`profile`, `definition`, `odds`: None where they do not apply."""
     return {
         "profile": _profile_document(events),
-        "definition": _verdict_document(events),
+        "definition": _verdict_document(events) or _rho_document(events),
         "odds": _odds_document(events),
     }
 
@@ -139,6 +142,13 @@ def _verdict_document(events: EventExamination) -> dict[str, Any] | None:
     numbers = {"first": worst.first, "second": worst.second, "allowed": worst.bound, "excess": worst.excess}
     event = {"pair": list(worst.pair), "event": list(worst.event), "complement": list(worst.complement)}
     return content | {"witness": event | {name: _json_number(x, verdict.exact) for name, x in numbers.items()}}
+
+
+def _rho_document(events: EventExamination) -> dict[str, Any] | None:
+    result = events.concentration
+    if result is None:
+        return None
+    return {"bound": events.definition_text, "satisfied": result.holds, **concentration_document(result)}
 
 
 def _odds_document(events: EventExamination) -> dict[str, Any] | None:
