@@ -32,6 +32,7 @@ NAVIGATION = {
         "plan",
         "sources",
         "predicates",
+        "budgets",
         "ledger",
         "calibrate",
         "local",

@@ -9,8 +9,8 @@ The price of Gaussian noise is ρ, and what a plan's (ε, δ) means follows from
   the ledger composes them.
 
 `best` takes the noise with the narrower 95 % interval at the same price, of equal ones that with the smaller expected
-absolute error. Under `pld`, where the price of all depends on the noise of each, all such queries get Gaussian noise if
-their intervals are narrower on average, or none does.
+absolute error. Under `pld`, where the price of all depends on the noise of each, it takes the best of three: Gaussian
+noise for all such queries, for none, or for those that gain by it when all have it.
 """
 
 from __future__ import annotations
@@ -311,21 +311,39 @@ def _root_below(square: Fraction) -> Fraction:
 
 
 def _price_by_distributions(plan: Plan, setting: PrivacySetting, delta: Fraction) -> tuple[Specs, ToldPrivacy]:
-    """The noise, Gaussian or geometric for all queries that leave it open, with which they err less."""
-    choices = [GAUSSIAN, GEOMETRIC] if any(spec.noise == BEST for spec in plan.queries) else [GAUSSIAN]
-    results = [_search_rho(_with_noise(plan.queries, choice), plan, setting, delta) for choice in choices]
-    if len(results) == 1:
-        return results[0]
-    open_names = {spec.name for spec in plan.queries if spec.noise == BEST}
-    gaussian, plain = ([spec for spec in specs if spec.name in open_names] for specs, _ in results)
-    widths = ([_width(spec, setting) for spec in specs] for specs in (gaussian, plain))
-    ratios = [first / second for first, second in zip(*widths, strict=True)]
-    return results[0] if math.fsum(ratios) <= len(ratios) else results[1]
+    """The noise of the queries that leave it open with which they err least: Gaussian for all, for none, or for some.
+
+    Some are those that gain by it when all have it.
+    """
+    open_names = [spec.name for spec in plan.queries if spec.noise == BEST]
+    if not open_names:
+        return _search_rho(plan.queries, plan, setting, delta)
+
+    def priced(gaussian_names: set[str]) -> tuple[list[float], tuple[Specs, ToldPrivacy]]:
+        result = _search_rho(_with_noise(plan.queries, gaussian_names), plan, setting, delta)
+        specs = {spec.name: spec for spec in result[0]}
+        return [_width(specs[name], setting) for name in open_names], result
+
+    gaussian, plain = priced(set(open_names)), priced(set())
+    choices = [gaussian, plain]
+    gaining = {name for name, *widths in zip(open_names, gaussian[0], plain[0], strict=True) if widths[0] < widths[1]}
+    if 0 < len(gaining) < len(open_names):
+        choices.append(priced(gaining))
+    return min(choices, key=lambda choice: _total_ratio(choice[0], plain[0]))[1]
 
 
-def _with_noise(queries: Specs, noise: str) -> Specs:
-    """The queries that leave their noise open, with this one where they have it."""
-    return tuple(replace(spec, noise=noise, inherits_noise=True) if spec.noise == BEST else spec for spec in queries)
+def _total_ratio(widths: Sequence[float], others: Sequence[float]) -> float:
+    return math.fsum(width / other for width, other in zip(widths, others, strict=True))
+
+
+def _with_noise(queries: Specs, gaussian_names: set[str]) -> Specs:
+    """The queries that leave their noise open with Gaussian noise for these, where they have it, and geometric noise."""
+    return tuple(
+        replace(spec, noise=GAUSSIAN if spec.name in gaussian_names else GEOMETRIC, inherits_noise=True)
+        if spec.noise == BEST
+        else spec
+        for spec in queries
+    )
 
 
 def _width(spec: QuerySpec, setting: PrivacySetting) -> float:
