@@ -55,6 +55,7 @@ ROLES = {  # role: (homes of names of utmost, public modules)
             "channel",
             "mechanisms",
             "universal",
+            "approximate_counts",
             "polytopes",
             "qif",
             "continuous",

@@ -41,7 +41,7 @@ NAVIGATION = {
     ],
     "Analyst": ["consumer", "estimate", "release-file"],
     "Designer": [
-        *("designer", "spaces", "mechanisms", "capacity", "kernels", "universal", "qif"),
+        *("designer", "spaces", "mechanisms", "capacity", "kernels", "universal", "canonical", "qif"),
         *("continuous-laws", "continuous-loss", "continuous-grid"),
     ],
     "Auditor": ["audit", "precision", "noise", "definitions", "profiles", "generality"],

@@ -38,6 +38,8 @@ _NAMES = {  # where a name of this module is defined: names
     "utmost.spaces": "Space cycle databases discrete graph grid hamming line space",
 }
 _MODULES = {  # public module: its public names; a module elsewhere is named by "module = home"
+    "approximate_counts = design.approximate_counts": """ApproximateDesign approximate_optimum approximate_program
+        canonical_channel closer_remap fine_channel least_delta""",
     "audit": "AuditResult channel_bound function_box program_box sampled_bound",
     "axioms": """Candidate Closure Curve Definition Generalization Maximality Odds Profile Relation Satisfaction Verdict
         approximate at_least_as_general best_coefficient closure compose_profiles compose_repeated curve_from_points
@@ -73,8 +75,8 @@ _MODULES = {  # public module: its public names; a module elsewhere is named by 
         over parse power squared""",
     "mechanisms": """Geometric exponential folded_geometric geometric inverse_geometric laplace planar response
         response_dual staircase staircase_space""",
-    "noise": """channel_sampler draw_channel draw_row draw_samples geometric_noise permute_and_flip_law row_sampler
-        sampling_table system_source""",
+    "noise": """CanonicalLaw FineLaw canonical_law canonical_noise channel_sampler draw_channel draw_row draw_samples
+        fine_canonical_noise fine_law geometric_noise permute_and_flip_law row_sampler sampling_table system_source""",
     "papers": "KEYS Item Report item report",
     "polytopes": """Decomposition Kernel PosteriorRegion count_kernels count_vertices decomposition is_kernel_mechanism
         is_vertex_mechanism kernels posterior_region vertices""",

@@ -160,10 +160,10 @@ def selection_law(level: Level, delta: Fraction) -> SelectionLaw:
     if -2 * _logarithm(delta) / level.epsilon > 4 * MAX_LAW_LENGTH:
         raise _length_error()
     alpha = level.alpha
-    crossing = 1 + _whole_logarithm(1 + (1 - delta) / delta * (1 - alpha) / (1 + alpha), level)
+    crossing = 1 + whole_logarithm(1 + (1 - delta) / delta * (1 - alpha) / (1 + alpha), level)
     unmet = 1 - _rising(level, delta, crossing)
     scale = delta * alpha / (1 - alpha)
-    steps = -_whole_logarithm((delta + scale) / (unmet + scale), level)
+    steps = -whole_logarithm((delta + scale) / (unmet + scale), level)
     last = crossing + max(steps, 0) + 1
     if last > MAX_LAW_LENGTH:
         raise _length_error()
@@ -216,7 +216,7 @@ def _probability(level: Level, delta: Fraction, crossing: int, last: int, count:
     return 1 + scale - level.power(count - crossing) * (1 - _rising(level, delta, crossing) + scale)
 
 
-def _whole_logarithm(value: Number, level: Level) -> int:
+def whole_logarithm(value: Number, level: Level) -> int:
     """The largest whole number n with e^(nε) ≤ value, for a value > 0: decided exactly."""
     bits = FIRST_BITS
     while True:
