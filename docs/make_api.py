@@ -56,6 +56,8 @@ ROLES = {  # role: (homes of names of utmost, public modules)
             "mechanisms",
             "universal",
             "approximate_counts",
+            "gaussian",
+            "concentrated",
             "polytopes",
             "qif",
             "continuous",

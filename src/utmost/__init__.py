@@ -52,6 +52,7 @@ _MODULES = {  # public module: its public names; a module elsewhere is named by 
         read_channel write_channel""",
     "charts": """BeliefPanel ChartLine Posterior RowGraphPanel belief_chart channel_chart line_chart location_maps
         network_chart region_chart row_graph_panels save_chart simplex_chart tetrahedron_chart uncertainty_chart""",
+    "concentrated = noise.concentrated": "delta_of_rho epsilon_of_rho rho_of",
     "consumer": "Consumer Minimax is_monotone is_strictly_monotone is_trivial lift_loss loss_rows metric_for",
     "continuous": """Band GridAdvice GridPromise GridQuestion Interval LaplaceLoss LossBounds TruncatedLaplace
         best_readings bound_expected_loss cell_laplace coarsest_grid geometric_loss grid_geometric grid_promise interval
@@ -67,6 +68,7 @@ _MODULES = {  # public module: its public names; a module elsewhere is named by 
         SolverError UndecidedError UtmostError""",
     "exact": """Level Real alpha decimal decimal_above decimal_below enclosure epsilon exponential number power
         rational""",
+    "gaussian = noise.gaussian": "delta_ball gaussian_noise half_width mass_ball noise_spread tail_ball",
     "ledger": "Budget BudgetState Charge ChargeReceipt Ledger Part QueryCost ReleaseCost open_ledger",
     "local = publish.local": """CategoryMechanism DegreeCoordinates Frequencies LocationMechanism LocationPrior
         LocationReading PlaneCoordinates TableMetadata estimate_frequencies obfuscate read_locations read_metadata

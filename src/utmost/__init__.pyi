@@ -64,6 +64,8 @@ from utmost.mechanisms import planar as planar
 from utmost.mechanisms import response as response
 from utmost.mechanisms import response_dual as response_dual
 from utmost.mechanisms import staircase as staircase
+from utmost.noise import concentrated as concentrated
+from utmost.noise import gaussian as gaussian
 from utmost.polytopes import is_kernel_mechanism as is_kernel_mechanism
 from utmost.polytopes import is_vertex_mechanism as is_vertex_mechanism
 from utmost.polytopes import kernels as kernels

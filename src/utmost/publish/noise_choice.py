@@ -337,7 +337,7 @@ def _total_ratio(widths: Sequence[float], others: Sequence[float]) -> float:
 
 
 def _with_noise(queries: Specs, gaussian_names: set[str]) -> Specs:
-    """The queries that leave their noise open with Gaussian noise for these, where they have it, and geometric noise."""
+    """The queries that leave their noise open with Gaussian noise for these, where they have it, else geometric."""
     return tuple(
         replace(spec, noise=GAUSSIAN if spec.name in gaussian_names else GEOMETRIC, inherits_noise=True)
         if spec.noise == BEST
