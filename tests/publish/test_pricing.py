@@ -220,7 +220,7 @@ def test_asking_for_persons_over_the_bound_changes_no_price_but_that_of_a_wanted
     ]
     prices, pairs = (
         pricing.pair_queries(
-            execute.price_plan(plans.plan_from_mapping({**TOP, "query": queries, "epsilon": 9}), SETTING)
+            execute.price_plan(plans.plan_from_mapping({**TOP, "query": queries, "epsilon": 9}), SETTING).queries
         )
         for queries in (plain, with_over)
     )
