@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +19,8 @@ from utmost.errors import InputError, UndecidedError
 from utmost.exact import alpha, epsilon, exponential
 from utmost.mechanisms import geometric
 from utmost.mechanisms.geometric import inverse_geometric, tail_probability
-from utmost.publish import calibration_search
+from utmost.noise import concentrated, gaussian
+from utmost.publish import calibration, calibration_search
 from utmost.publish.calibration import calibrate_error, calibrate_loss, privacy_setting
 from utmost.publish.calibration_search import exact_decimal, least_epsilon_digits
 from utmost.queries import Count, Histogram, Mean, Quantile, Sum
@@ -333,3 +335,31 @@ def test_a_consumer_with_float_weights_is_served_in_doubles():
     )
     reader = Consumer(priors.explicit(["1/4", "1/4", "1/2"]), losses.binary)
     assert reader.expected_loss(geometric(2, epsilon(calibration.epsilon))) <= Fraction("0.3")
+
+
+def test_the_least_rho_of_gaussian_noise_meets_the_target_and_the_next_one_does_not() -> None:
+    for query, setting, squared in (
+        (Count("some"), calibration.privacy_setting(), 1),
+        (Count("some"), calibration.privacy_setting(kept=3), 9),
+        (Histogram({"c": (1, 2)}), calibration.privacy_setting(), 2),
+        (Histogram({"c": (1, 2)}), calibration.privacy_setting("add-remove", 3), 9),
+    ):
+        result = calibration.calibrate_error(query, setting, 30, noise="gaussian", delta="1e-6")
+        assert (result.measure, result.told_delta) == ("ρ", Fraction("1e-6"))
+        assert result.below is not None
+        for rho, is_met in ((result.epsilon, True), (result.below, False)):
+            assert (gaussian.half_width(squared / (2 * rho), Fraction(1, 20)) <= 30) is is_met
+        assert result.told_epsilon == concentrated.epsilon_of_rho(result.epsilon, Fraction("1e-6"))
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"noise": "gauss"}, 'noise must be geometric or gaussian, got "gauss"'),
+        ({"delta": "1e-6"}, "delta must be left out with geometric noise"),
+        ({"noise": "gaussian", "delta": 1}, "delta must be > 0 and below 1"),
+    ],
+)
+def test_noise_that_cannot_be_calibrated_is_refused(options: dict[str, Any], problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        calibration.calibrate_error(Count("some"), calibration.privacy_setting(), 30, **options)

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from utmost.errors import InputError
+from utmost.ledger.compositions.zcdp import rho_limit
+from utmost.noise.gaussian import half_width
 from utmost.publish import execute
 from utmost.publish.plan_splits import propose_splits
 from utmost.publish.wanted_errors import printed_half_width
@@ -90,3 +92,33 @@ def test_answers_that_are_exact_under_the_equal_split_are_left_as_they_are(tmp_p
     equal, _, balanced = propose_splits(exact, 50).splits
     assert equal.largest is None
     assert balanced.epsilons == equal.epsilons
+
+
+def test_of_a_plan_with_gaussian_noise_rho_is_split(tmp_path: Path) -> None:
+    content = plan(tmp_path, {**COUNT, "share": 3}, CELLS) | {"noise": "best", "epsilon": 1, "delta": "1e-6"}
+    proposals = propose_splits(content, 1, delta="1e-6")
+    equal, scaled, balanced = proposals.splits
+    assert (proposals.measure, proposals.total) == ("ρ", rho_limit(Fraction(1), Fraction("1e-6")))
+    assert scaled.epsilons[0] / scaled.epsilons[1] == pytest.approx(3, rel=1e-3)
+    for split in (equal, scaled, balanced):
+        assert split.total <= proposals.total
+        for rho, error, squared in zip(split.epsilons, split.errors, (1, 2), strict=True):
+            assert error.half_width == half_width(squared / (2 * rho), Fraction(1, 20))
+    assert balanced.largest is not None
+    assert equal.largest is not None
+    assert balanced.largest <= equal.largest
+    assert propose_splits(content, rho="0.01").total == Fraction(1, 100)
+
+
+def test_amounts_that_do_not_fit_the_noise_of_a_plan_are_refused(tmp_path: Path) -> None:
+    plain = plan(tmp_path, {**COUNT, "epsilon": 1})
+    gaussian = plan(tmp_path, {**COUNT, "rho": "0.1"}) | {"noise": "gaussian"}
+    for content, amounts, problem in (
+        (plain, {"epsilon": 1, "delta": "1e-6"}, "delta and rho must be left out where all noise is geometric"),
+        (gaussian, {"epsilon": 1}, "delta must be given with epsilon"),
+        (gaussian, {"epsilon": 1, "delta": 1}, "delta must be > 0 and below 1"),
+        (gaussian, {"epsilon": 1, "rho": 1}, "rho must be given without epsilon and delta"),
+        (gaussian, {"rho": 0}, "rho must be > 0"),
+    ):
+        with pytest.raises(InputError, match=problem):
+            propose_splits(content, **amounts)

@@ -66,6 +66,10 @@ ConfidenceOption = Annotated[
 ]
 KeptOption = Annotated[str, typer.Option(metavar="K", help="Rows kept of each person; 1 if each row is a unit.")]
 NeighboursOption = Annotated[str, typer.Option("--neighbours", metavar="HOW", help="replace or add-remove.")]
+NoiseOption = Annotated[str, typer.Option("--noise", metavar="NOISE", help="geometric, or gaussian: the least ρ.")]
+DeltaOption = Annotated[
+    str | None, typer.Option("--delta", metavar="D", help="With Gaussian noise: the δ that ρ is told at.")
+]
 DigitsOption = Annotated[int, typer.Option(metavar="D", help="Significant digits of ε.")]
 
 
@@ -81,6 +85,8 @@ def count_command(
     size: Annotated[str | None, typer.Option(metavar="N", help="Largest possible count.")] = None,
     prior: PriorOption = "uniform",
     loss: LossOption = "absolute",
+    noise: NoiseOption = "geometric",
+    delta: DeltaOption = None,
     digits: DigitsOption = 6,
     json: JsonOption = False,
 ) -> None:
@@ -97,11 +103,18 @@ def count_command(
         )
     if expected is None:
         result = calibration.calibrate_error(
-            Count("some"), calibration.privacy_setting(kept=sensitivity), error, confidence, digits=digits
+            Count("some"),
+            calibration.privacy_setting(kept=sensitivity),
+            error,
+            confidence,
+            digits=digits,
+            noise=noise,
+            delta=delta,
         )
-        return _print_calibration(
-            result, "a count", {"kind": "count", "error": error, "sensitivity": sensitivity}, json
-        )
+        request = {"kind": "count", "error": error, "sensitivity": sensitivity, **_noise_request(noise, delta)}
+        return _print_calibration(result, "a count", request, json)
+    if noise != "geometric" or delta is not None:
+        raise InputError("--noise and --delta must be given with --error", "noise", "leave them out")
     if size is None:
         raise InputError("--size must be given with --expected-loss", "size", "say the count's upper end")
     result = calibration.calibrate_loss(size, expected, prior, loss, sensitivity=sensitivity, digits=digits)
@@ -112,7 +125,9 @@ def count_command(
 @app.command("plan", epilog=EXAMPLES)
 def plan_command(
     plan: Annotated[str, typer.Argument(metavar="PLAN", help="The plan: survey.toml.", show_default=False)],
-    epsilon: Annotated[str, typer.Option(metavar="E", help="Total ε of all its queries: 1.")],
+    epsilon: Annotated[str | None, typer.Option(metavar="E", help="Total ε of all its queries: 1.")] = None,
+    delta: Annotated[str | None, typer.Option(metavar="D", help="With Gaussian noise: the δ beside ε.")] = None,
+    rho: Annotated[str | None, typer.Option(metavar="R", help="With Gaussian noise: total ρ, instead of both.")] = None,
     json: JsonOption = False,
 ) -> None:
     """Propose how to split ε over the queries of a plan.
@@ -125,7 +140,11 @@ def plan_command(
     from utmost.publish.plan_splits import propose_splits
     from utmost.reports.plan_splits import describe
 
-    print_report(describe(propose_splits(plan, rational(epsilon, "--epsilon"))), json)
+    if epsilon is None and rho is None:
+        raise InputError("--epsilon is missing", "epsilon", "say for instance --epsilon 1")
+    amounts = {"--epsilon": epsilon, "--delta": delta, "--rho": rho}
+    total, *others = (None if text is None else rational(text, name) for name, text in amounts.items())
+    print_report(describe(propose_splits(plan, total, delta=others[0], rho=others[1])), json)
 
 
 def kind_commands() -> MutableMapping[str, Any]:
@@ -151,6 +170,8 @@ def _kind_command(kind: type[Query]) -> Callable[..., None]:
         Parameter("confidence", Parameter.KEYWORD_ONLY, default="0.95", annotation=ConfidenceOption),
         Parameter("kept", Parameter.KEYWORD_ONLY, default="1", annotation=KeptOption),
         Parameter("neighbours", Parameter.KEYWORD_ONLY, default="replace", annotation=NeighboursOption),
+        Parameter("noise", Parameter.KEYWORD_ONLY, default="geometric", annotation=NoiseOption),
+        Parameter("delta", Parameter.KEYWORD_ONLY, default=None, annotation=DeltaOption),
         Parameter("digits", Parameter.KEYWORD_ONLY, default=6, annotation=DigitsOption),
         Parameter("json", Parameter.KEYWORD_ONLY, default=False, annotation=JsonOption),
     ]
@@ -183,9 +204,17 @@ def _calibrate_kind(kind: type[Query], example: CalibrationExample, options: Map
         digits=options["digits"],
         together=example.together,
         rows=example.rows,
+        noise=options["noise"],
+        delta=options["delta"],
     )
     request = {"kind": kind.kind, "error": error, **example.asked, "kept": kept, "neighbours": neighbours}
+    request |= _noise_request(options["noise"], options["delta"])
     _print_calibration(result, example.subject, request, options["json"])
+
+
+def _noise_request(noise: str, delta: str | None) -> dict[str, Any]:
+    """What was asked of the noise, where it is not geometric."""
+    return {} if noise == "geometric" else {"noise": noise, "delta": delta}
 
 
 def _print_calibration(calibration: Calibration, subject: str, request: dict[str, Any], json: bool) -> None:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from utmost.consumer import losses, priors
 from utmost.consumer.losses import Loss
@@ -20,8 +21,11 @@ from utmost.errors import InputError
 from utmost.exact import ball, decimal, integer, rational
 from utmost.exact.privacy_levels import MAX_EPSILON
 from utmost.exact.working_precision import working_precision
+from utmost.noise.concentrated import check_conversion_delta
 from utmost.publish import calibration_search
 from utmost.publish.calibration_search import Calibration, decide_sign, least_epsilon_digits
+from utmost.publish.pricing import GAUSSIAN, GEOMETRIC
+from utmost.publish.told_privacy import epsilon_at
 from utmost.queries.answer_mechanisms.mechanism import AccuracyTarget, ConfidenceLaw
 from utmost.queries.privacy_setting import PrivacySetting
 from utmost.queries.query import Query
@@ -64,11 +68,14 @@ def calibrate_error(
     digits: int = DEFAULT_DIGITS,
     together: bool = False,
     rows: object = None,
+    noise: str = GEOMETRIC,
+    delta: object = None,
 ) -> Calibration:
     """The least ε with which an answer is off by at most `error` with probability at least `confidence`.
 
     In the value's unit; a quantile's error is fewer than `error` rows on its wrong side. `together` asks it of all
-    cells of a histogram at once. A mean of a secret number of rows takes `rows` for granted.
+    cells of a histogram at once. A mean of a secret number of rows takes `rows` for granted. With Gaussian noise it is
+    the least ρ, and what that converts to at `delta` where one is given.
     """
     max_error, min_confidence = rational(error, "error"), rational(confidence, "confidence")
     if max_error < 0:
@@ -78,14 +85,38 @@ def calibrate_error(
             f"confidence must be from 10^-6 to 1 - 10^-15, got {decimal(min_confidence)}: 0.95 is usual", "confidence"
         )
     query.check_error(max_error)
-    mechanism = query.select_mechanism(Fraction(1), setting).mechanism
+    mechanism = _select_mechanism(query, setting, noise, delta)
     if max_error > MAX_ERROR_STEPS * mechanism.value_unit:
         raise InputError("error must be at most 10^18 steps of the lattice, got more", "error", "ask for less")
     law = query.confidence_law(mechanism, AccuracyTarget(max_error, min_confidence, together, rows))
     if law.by_balls is not None:
-        return _calibrate_by_balls(law, law.by_balls, min_confidence, digits)
+        result = _calibrate_by_balls(law, law.by_balls, min_confidence, digits)
+        return result if noise == GEOMETRIC else _in_rho(result, delta)
     assert law.by_doubles is not None
     return _calibrate_by_doubles(law, law.by_doubles, min_confidence, digits)
+
+
+def _select_mechanism(query: Query, setting: PrivacySetting, noise: str, delta: object) -> Any:
+    """The mechanism of a query with this noise at a price of 1."""
+    if noise == GEOMETRIC:
+        if delta is not None:
+            raise InputError("delta must be left out with geometric noise", "delta", "say --noise gaussian")
+        return query.select_mechanism(Fraction(1), setting).mechanism
+    if noise != GAUSSIAN:
+        raise InputError(f'noise must be geometric or gaussian, got "{noise[:40]}"', "noise")
+    selection = query.select_gaussian(Fraction(1), setting)
+    if selection is None:
+        raise InputError(f"noise must be geometric for a {query.noun} here", "noise")
+    return selection.mechanism
+
+
+def _in_rho(calibration: Calibration, delta: object) -> Calibration:
+    """A calibration of Gaussian noise, whose least price is a ρ."""
+    if delta is None:
+        return replace(calibration, measure="ρ")
+    told_delta = check_conversion_delta(delta)
+    told_epsilon = epsilon_at(calibration.epsilon, told_delta)
+    return replace(calibration, measure="ρ", told_epsilon=told_epsilon, told_delta=told_delta)
 
 
 def _calibrate_by_balls(

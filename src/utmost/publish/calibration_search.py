@@ -48,7 +48,8 @@ class Calibration:
 
     `achieved` is what ε comes to (a confidence, or an expected loss), `below` the ε one unit less and `achieved_below`
     what that comes to; both are None where ε is 0. `decided_by` says which arithmetic decided both, `remark` what else
-    the number rests on.
+    the number rests on. With Gaussian noise `measure` is ρ, which stands in the place of ε, and `told_epsilon` is what
+    it converts to at `told_delta`, if that was asked for.
     """
 
     what: str
@@ -60,6 +61,9 @@ class Calibration:
     digits: int
     decided_by: str
     remark: str = ""
+    measure: str = "ε"
+    told_epsilon: Fraction | None = None
+    told_delta: Fraction | None = None
 
     @property
     def text(self) -> str:

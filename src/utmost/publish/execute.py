@@ -334,7 +334,7 @@ def check_plan(plan: Plan, table: Table, budget: Budget | None = None) -> PlanCh
 
     `budget` is the plan's, where it is known and the plan leaves the choice of noise.
     """
-    setting = _privacy_setting(plan, table)
+    setting = privacy_setting(plan, table)
     priced_plan = price_plan(plan, setting, budget)
     others = noise_choice.other_noises(plan, priced_plan.queries, setting)
     planned_answers = tuple(
@@ -450,7 +450,8 @@ def _open_command(plan_check: PlanCheck) -> str:
     return command if ledger_path == plans.DEFAULT_LEDGER else f"{command} --ledger {shlex.quote(ledger_path)}"
 
 
-def _privacy_setting(plan: Plan, table: Table) -> PrivacySetting:
+def privacy_setting(plan: Plan, table: Table) -> PrivacySetting:
+    """What the sensitivities of a plan rest on; refuses queries that the table cannot answer."""
     for query_spec in plan.queries:
         with plans.name_query_in_errors(query_spec.name):
             query_spec.query.check(table, plan.unit, plan.part)

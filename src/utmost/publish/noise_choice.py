@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 AMOUNT_DIGITS = 12  # of a ρ, and of an ε that follows from one
 SEARCH_PRECISION = Fraction(1, 2000)  # the ρ of a plan under pld is found to within this part of itself
 MAX_SEARCH_STEPS = 40
+ANY_DELTA = Fraction(1, 10**6)  # where what ρ is told as does not matter
 NO_WIDTH = 1e-6  # of an expected error, where no half width tells noises apart
 
 Result = TypeVar("Result")
@@ -280,6 +281,12 @@ def _at_rho(spec: QuerySpec, rho: Fraction, delta: Fraction, setting: PrivacySet
     told = epsilon_at(short, delta)
     gaussian = replace(spec, noise=GAUSSIAN, epsilon=told, rho=short, noise_delta=delta)
     return _choose(plain, gaussian, spec, setting)
+
+
+def error_at_rho(spec: QuerySpec, rho: Fraction, setting: PrivacySetting) -> ErrorLaw:
+    """The error of a query at a price of ρ, with the noise that it asks for."""
+    priced = _at_rho(replace(spec, epsilon=Fraction(0)), rho, ANY_DELTA, setting)
+    return priced.query.error_law(select(priced, setting).mechanism)
 
 
 def select(spec: QuerySpec, setting: PrivacySetting) -> SelectedMechanism:

@@ -7,6 +7,9 @@ whose ε add up to at most the total is bisected, to within 1/256 of itself. Wha
 
 A query and the count of the persons over its bound have one price: its error is that of the part that the query itself
 gets. All ε are decimals of four digits, rounded down: their sum is never above the total.
+
+Of a plan that asks for Gaussian noise ρ is split in their place, as a `zcdp` budget adds it up: the stated one, or that
+of a budget of the stated ε and δ.
 """
 
 from __future__ import annotations
@@ -19,8 +22,9 @@ from typing import TYPE_CHECKING
 
 from utmost.data import sources
 from utmost.errors import InputError
-from utmost.ledger.costs import check_epsilon
-from utmost.publish import execute, plans
+from utmost.ledger.costs import check_epsilon, check_rho
+from utmost.noise.concentrated import check_conversion_delta
+from utmost.publish import execute, noise_choice, plans
 from utmost.publish.pricing import PricedPair, pair_queries
 from utmost.publish.wanted_errors import (
     CANDIDATES_PER_DECADE,
@@ -67,26 +71,78 @@ class PlanSplits:
     plan: Plan
     total: Fraction
     splits: tuple[Split, ...]
+    measure: str = "ε"
 
 
-def propose_splits(plan_source: PlanSource, epsilon: object) -> PlanSplits:
-    """Three ways to split ε over the queries of a plan, with the half widths that they lead to. Reads no ledger."""
-    plan, total = plans.load_plan(plan_source), check_epsilon(epsilon, "epsilon")
+def propose_splits(
+    plan_source: PlanSource, epsilon: object = None, *, delta: object = None, rho: object = None
+) -> PlanSplits:
+    """Three ways to split ε over the queries of a plan, with the half widths that they lead to. Reads no ledger.
+
+    Of a plan that asks for Gaussian noise the ρ of (ε, δ), or a stated one, is split.
+    """
+    plan = plans.load_plan(plan_source)
+    if plan.chooses_noise:
+        return _propose_rho_splits(plan, _total_rho(epsilon, delta, rho))
+    if delta is not None or rho is not None:
+        problem = "delta and rho must be left out where all noise is geometric, got one"
+        raise InputError(problem, "rho", 'say --epsilon, or write noise = "best" into the plan')
+    total = check_epsilon(epsilon, "epsilon")
     with sources.open_table(plan.source, plan.folder) as table:
         plan_check = execute.check_plan(plan, table)
     pairs = pair_queries(plan_check.plan.queries)
     laws = [_law_at(pair, plan_check.setting) for pair in pair_queries(plan.queries)]
+    weights = [pair.price for pair in pairs]
+    return PlanSplits(plan_check.plan, total, _propose(pairs, laws, weights, total, "ε"))
+
+
+def _propose_rho_splits(plan: Plan, total: Fraction) -> PlanSplits:
+    with sources.open_table(plan.source, plan.folder) as table:
+        setting = execute.privacy_setting(plan, table)
+    pairs = pair_queries(plan.queries)
+    laws = [_law_at_rho(pair, setting) for pair in pairs]
+    weights = [pair.query.share or pair.query.rho or pair.price**2 / 2 or Fraction(1) for pair in pairs]
+    return PlanSplits(plan, total, _propose(pairs, laws, weights, total, "ρ"), "ρ")
+
+
+def _total_rho(epsilon: object, delta: object, rho: object) -> Fraction:
+    """The stated ρ, or that of a budget of (ε, δ)."""
+    from utmost.ledger.compositions.zcdp import rho_limit
+
+    if rho is not None:
+        if epsilon is not None or delta is not None:
+            raise InputError("rho must be given without epsilon and delta", "rho", "keep one of them")
+        return check_rho(rho, "rho")
+    if delta is None:
+        problem = "delta must be given with epsilon for a plan that asks for Gaussian noise"
+        raise InputError(problem, "delta", "say for instance --delta 1e-6, or --rho")
+    return rho_limit(check_epsilon(epsilon, "epsilon"), check_conversion_delta(delta))
+
+
+def _propose(
+    pairs: list[PricedPair], laws: list[LawAt], weights: list[Fraction], total: Fraction, measure: str
+) -> tuple[Split, ...]:
     equal = _scale([Fraction(1)] * len(laws), total)
     references = [_reference(pair, law, share) for pair, law, share in zip(pairs, laws, equal, strict=True)]
-    scaled = _scale([pair.price for pair in pairs], total)
+    scaled = _scale(weights, total)
     balanced = _balance(laws, references, equal, total)
     proposals = (
-        ("equal", "the same ε for each query", equal),
+        ("equal", f"the same {measure} for each query", equal),
         ("scaled", "in the proportions of the plan", scaled),
         ("balanced", "the largest relative error as small as it can be", balanced),
     )
-    splits = (_split(name, words, shares, laws, references) for name, words, shares in proposals)
-    return PlanSplits(plan_check.plan, total, tuple(splits))
+    return tuple(_split(name, words, shares, laws, references) for name, words, shares in proposals)
+
+
+def _law_at_rho(pair: PricedPair, setting: PrivacySetting) -> LawAt:
+    """The error law of a query as a function of its ρ, with the noise that it asks for."""
+
+    @cache
+    def law_at(price: Fraction) -> ErrorLaw:
+        with plans.name_query_in_errors(pair.query.name):
+            return noise_choice.error_at_rho(pair.query, price * (1 - pair.part), setting)
+
+    return law_at
 
 
 def _law_at(pair: PricedPair, setting: PrivacySetting) -> LawAt:

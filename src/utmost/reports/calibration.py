@@ -29,16 +29,26 @@ def describe(calibration: Calibration, subject: str, request: Mapping[str, Any])
     if calibration.below is None or calibration.achieved_below is None:
         start = f"ε = 0: {subject} {target} without any answer, from the prior alone ("
         return Report({"least": Paragraph(start, quantity(calibration.achieved, 6), ").")}, document)
-    least = f"ε = {calibration.text} is the least of {calibration.digits} digits with which {subject} {target}.\n"
+    least = f"{calibration.measure} = {calibration.text} is the least of {calibration.digits} digits"
+    least += f" with which {subject} {target}.\n"
     remark = f"; {calibration.remark}" if calibration.remark else ""
     return Report(
         {
             "least": Paragraph(least),
+            "told": _told_paragraph(calibration),
             "comparison": _comparison_table(calibration, calibration.below, calibration.achieved_below),
             "proof": Paragraph(f"\nBoth are {calibration.decided_by}{remark}."),
         },
         document,
     )
+
+
+def _told_paragraph(calibration: Calibration) -> Paragraph | None:
+    """What ρ is told as, where a δ was given."""
+    if calibration.told_epsilon is None or calibration.told_delta is None:
+        return None
+    told, delta = amount(calibration.told_epsilon, Rounding.UP), amount(calibration.told_delta, Rounding.UP)
+    return Paragraph("By itself it is told as ε ", told, " at δ = ", delta, ".\n")
 
 
 def _comparison_table(calibration: Calibration, below: Fraction, achieved_below: float) -> Table:
@@ -48,7 +58,7 @@ def _comparison_table(calibration: Calibration, below: Fraction, achieved_below:
         (exact_decimal(below), quantity(achieved_below, REACHED_DIGITS), "misses it"),
     )
     what = LOSS_TARGET if calibration.what == LOSS_TARGET else "probability"
-    return Table(("ε", what, ""), rows, text_columns=0)
+    return Table((calibration.measure, what, ""), rows, text_columns=0)
 
 
 def _target_sentence(calibration: Calibration) -> str:
@@ -58,16 +68,23 @@ def _target_sentence(calibration: Calibration) -> str:
 
 
 def _document(calibration: Calibration) -> dict[str, Any]:
-    below = calibration.below
+    below, is_rho = calibration.below, calibration.measure != "ε"
+    name = "rho" if is_rho else "epsilon"
     return {
         "target": str(calibration.target),
         "what": calibration.what,
-        "epsilon": calibration.text,
+        "epsilon": _told_text(calibration) if is_rho else calibration.text,
+        **({"measure": calibration.measure, "rho": calibration.text} if is_rho else {}),
         "reached": json_number(calibration.achieved),
         "below": None
         if below is None
-        else {"epsilon": exact_decimal(below), "reached": json_number(calibration.achieved_below)},
+        else {name: exact_decimal(below), "reached": json_number(calibration.achieved_below)},
         "digits": calibration.digits,
         "decided": calibration.decided_by,
         "remark": calibration.remark or None,
     }
+
+
+def _told_text(calibration: Calibration) -> str | None:
+    """The ε that ρ is told as; None where no δ was given."""
+    return None if calibration.told_epsilon is None else str(calibration.told_epsilon)

@@ -18,19 +18,20 @@ if TYPE_CHECKING:
 def describe(proposals: PlanSplits) -> Report:
     """A table with ε and half width of each query under each proposal, and the lines to paste into the plan."""
     names = [pair.query.name for pair in pair_queries(proposals.plan.queries)]
-    header = ("query", *(text for split in proposals.splits for text in (f"ε {split.name}", "± (95 %)")))
+    measure = proposals.measure
+    header = ("query", *(text for split in proposals.splits for text in (f"{measure} {split.name}", "± (95 %)")))
     rows = [
         (name, *(cell for split in proposals.splits for cell in _query_cells(split, place)))
         for place, name in enumerate(names)
     ]
     blocks: dict[str, Block | None] = {
-        "title": Paragraph("Ways to split ε ", amount(proposals.total, Rounding.UP), "; nothing is spent."),
+        "title": Paragraph(f"Ways to split {measure} ", amount(proposals.total, Rounding.UP), "; nothing is spent."),
         "proposals": Table(header, (*rows, _largest_row(proposals))),
         "meaning": Paragraph("Relative to the error that a query wants, or to the equal split."),
     }
     notes = sorted({error.note for split in proposals.splits for error in split.errors} - {""})
     blocks |= {f"note {number}": Paragraph(note) for number, note in enumerate(notes)}
-    blocks |= {f"lines {split.name}": Verbatim(_toml_lines(split, names)) for split in proposals.splits}
+    blocks |= {f"lines {split.name}": Verbatim(_toml_lines(split, proposals)) for split in proposals.splits}
     return Report(blocks, _document(proposals, names))
 
 
@@ -45,24 +46,29 @@ def _largest_row(proposals: PlanSplits) -> tuple[Cell, ...]:
     return tuple(cells)
 
 
-def _toml_lines(split: Split, names: list[str]) -> str:
-    """The lines of a plan, each behind the name of its query."""
+def _toml_lines(split: Split, proposals: PlanSplits) -> str:
+    """The lines of a plan, each behind the name of its query: its ε, or its share of the plan's ρ."""
     lines = [f"\n# {split.name}: {split.words}"]
-    for name, epsilon in zip(names, split.epsilons, strict=True):
-        lines.append(f"epsilon = {toml_number(epsilon)}  # {name}")
+    for pair, price in zip(pair_queries(proposals.plan.queries), split.epsilons, strict=True):
+        key = "share" if proposals.measure == "ρ" else "epsilon"
+        lines.append(f"{key} = {toml_number(price)}  # {pair.query.name}")
     return "\n".join(lines)
 
 
 def _document(proposals: PlanSplits, names: list[str]) -> dict[str, Any]:
     return {
-        "epsilon": str(proposals.total),
-        "proposals": [_split_document(split, names) for split in proposals.splits],
+        _measure_key(proposals): str(proposals.total),
+        "proposals": [_split_document(split, names, _measure_key(proposals)) for split in proposals.splits],
     }
 
 
-def _split_document(split: Split, names: list[str]) -> dict[str, Any]:
+def _measure_key(proposals: PlanSplits) -> str:
+    return "rho" if proposals.measure == "ρ" else "epsilon"
+
+
+def _split_document(split: Split, names: list[str], key: str) -> dict[str, Any]:
     queries = [
-        {"name": name, "epsilon": str(epsilon), "error": error_content(error) | {"suffix": error.suffix}}
+        {"name": name, key: str(epsilon), "error": error_content(error) | {"suffix": error.suffix}}
         for name, epsilon, error in zip(names, split.epsilons, split.errors, strict=True)
     ]
     largest = None if split.largest is None else at_most(split.largest, 12)
