@@ -6,13 +6,14 @@ bits a weight: less cannot be known of the law that is drawn.
 
 from __future__ import annotations
 
+import math
 import os
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import measuring
-from measuring import QUICK, Blocks, Measurement, Measurements, Section, ratio
+from measuring import QUICK, Blocks, Figure, Measurement, Measurements, Section, ratio
 
 DRAWS = 10**4 if QUICK else 10**6
 PEER_DRAWS = 10**2 if QUICK else 10**4  # of the peer that takes microseconds a draw
@@ -24,6 +25,12 @@ UTMOST, AES, LAPLACE, OPENDP = (
     "AES-256-CTR, 8 bytes a draw",
     "numpy `Generator.laplace`, not private",
     "OpenDP, vector Laplace on integers",
+)
+VARIANCES = {"100": 100, "10⁶": 10**6}  # of the discrete Gaussian, by their names
+GAUSSIAN, NORMAL, OPENDP_GAUSSIAN = (
+    "utmost, discrete Gaussian, exact",
+    "numpy `Generator.normal`, not private",
+    "OpenDP, vector Gaussian on integers",
 )
 
 
@@ -68,6 +75,45 @@ def truncated(epsilon: str) -> Measurement:
     mechanism, counts = ut.geometric(10**6, ut.epsilon(epsilon)), np.full(DRAWS, 500_000)
     mechanism.draw(counts[:1])
     return best_time(lambda: mechanism.draw(counts))
+
+
+def discrete_gaussian(variance: int) -> Measurement:
+    """A million exact draws of the discrete Gaussian."""
+    from utmost.noise.gaussian import gaussian_noise
+
+    gaussian_noise(variance, 1)
+    return best_time(lambda: gaussian_noise(variance, DRAWS))
+
+
+def normal(variance: int) -> Measurement:
+    """numpy's normal noise in doubles, which is not private."""
+    import numpy as np
+
+    generator, deviation = np.random.default_rng(), math.sqrt(variance)
+    return best_time(lambda: generator.normal(0.0, deviation, DRAWS))
+
+
+def opendp_gaussian(variance: int) -> Measurement:
+    """OpenDP's exact discrete Gaussian on a vector of 64-bit integers, scaled to as many draws."""
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T=float)
+    measurement, counts = dp.m.make_gaussian(*space, scale=math.sqrt(variance)), [500_000] * PEER_DRAWS
+    return {"seconds": best_time(lambda: measurement(counts), 3)["seconds"] * DRAWS / PEER_DRAWS}
+
+
+def variance_tables(variance: int) -> Measurement:
+    """The tables of a variance, from nothing."""
+    from utmost.noise import gaussian
+
+    def fill() -> None:
+        for value in vars(gaussian).values():
+            if hasattr(value, "cache_clear"):
+                value.cache_clear()
+        gaussian.gaussian_tables(variance)
+
+    return best_time(fill, 3)
 
 
 def level_tables(folder: Path) -> Measurement:
@@ -128,16 +174,30 @@ def planar(folder: Path) -> Measurement:
     return best_time(lambda: planar_noise(ut.epsilon("0.1"), 1, DRAWS), 3)
 
 
-def draw_rows(measurements: Measurements) -> list[list[str]]:
+def draw_rows(measurements: Measurements, ours: str, peers: list[str]) -> list[list[str]]:
     """Rows of a table: name, nanoseconds a draw, utmost's time as a ratio of it."""
     rows = []
-    for name in (UTMOST, AES, LAPLACE, OPENDP):
-        measurement = measurements[name]
+    for name in (ours, *peers):
+        measurement, label = measurements[name], name.partition(" at ")[0]
         if "missing" in measurement:
-            rows.append([name, measurement["missing"], ""])
+            rows.append([label, measurement["missing"], ""])
             continue
-        ratio_text = f"{measurements[UTMOST]['seconds'] / measurement['seconds']:.2g}×"
-        rows.append([name, f"{measurement['seconds'] / DRAWS * 1e9:.2f} ns", ratio_text])
+        ratio_text = f"{measurements[ours]['seconds'] / measurement['seconds']:.2g}×"
+        rows.append([label, f"{measurement['seconds'] / DRAWS * 1e9:.2f} ns", ratio_text])
+    return rows
+
+
+def at_variance(name: str, variance: str) -> str:
+    """The task of a library at a variance."""
+    return f"{name} at σ² = {variance}"
+
+
+def gaussian_rows(measurements: Measurements) -> list[list[str]]:
+    """The same for the discrete Gaussian, after its variance."""
+    rows = []
+    for variance in VARIANCES:
+        ours, *peers = (at_variance(name, variance) for name in (GAUSSIAN, NORMAL, OPENDP_GAUSSIAN))
+        rows += [[variance, *row] for row in draw_rows(measurements, ours, [AES, *peers])]
     return rows
 
 
@@ -146,6 +206,7 @@ def setup_rows(measurements: Measurements) -> list[list[str]]:
     channel = measurements["channel"]
     cases = [
         ("tables of a level, ε = 0.1", measurements["level tables"], None, ""),
+        *((f"tables of σ² = {name}", measurements[f"tables, σ² = {name}"], None, "") for name in VARIANCES),
         ("a row of 10⁴ weights, uniform", measurements["row, uniform"], "divisions, row", "≤ 0.5 s"),
         ("a row of 10⁴ weights, α = 1/2", measurements["row, α = 1/2"], "divisions, row", "≤ 0.5 s"),
         ("a row of 10⁴ weights, ε = 0.1", measurements["row, ε = 0.1"], "balls, row", "≤ 0.5 s"),
@@ -169,13 +230,27 @@ def report(measurements: Measurements) -> Blocks:
     levels = [[value, f"{measurements[f'ε = {value}']['seconds'] / DRAWS * 1e9:.1f} ns"] for value in LEVELS]
     return {
         "noise": measuring.markdown_table(
-            ["what", "a draw", "utmost's time as a ratio of it"], draw_rows(measurements)
+            ["what", "a draw", "utmost's time as a ratio of it"],
+            draw_rows(measurements, UTMOST, [AES, LAPLACE, OPENDP]),
         ),
         "noise-levels": measuring.markdown_table(["ε", "a draw"], levels),
+        "noise-gaussian": measuring.markdown_table(
+            ["σ²", "what", "a draw", "utmost's time as a ratio of it"], gaussian_rows(measurements)
+        ),
         "noise-setups": measuring.markdown_table(
             ["set-up or draw", "time", "limit", "its time", "ratio", "asked"], setup_rows(measurements)
         ),
     }
+
+
+def gaussian_ratios(variance: str, aes: float, numpy: float, opendp: float) -> list[Figure]:
+    """The draws at a variance beside their random words and beside the peers, with a ceiling each."""
+    name, ours = f"discrete Gaussian draws, σ² = {variance}", at_variance(GAUSSIAN, variance)
+    return [
+        ratio(f"{name} ÷ AES", ours, AES, aes),
+        ratio(f"{name} ÷ numpy's normal", ours, at_variance(NORMAL, variance), numpy),
+        ratio(f"{name} ÷ OpenDP", ours, at_variance(OPENDP_GAUSSIAN, variance), opendp),
+    ]
 
 
 SECTION = Section(
@@ -186,7 +261,20 @@ SECTION = Section(
         LAPLACE: laplace,
         OPENDP: opendp,
         **{f"ε = {value}": lambda _, value=value: truncated(value) for value in LEVELS},
+        **{
+            at_variance(library, name): lambda _, measure=measure, variance=variance: measure(variance)
+            for library, measure in (
+                (GAUSSIAN, discrete_gaussian),
+                (NORMAL, normal),
+                (OPENDP_GAUSSIAN, opendp_gaussian),
+            )
+            for name, variance in VARIANCES.items()
+        },
         "level tables": level_tables,
+        **{
+            f"tables, σ² = {name}": lambda _, variance=variance: variance_tables(variance)
+            for name, variance in VARIANCES.items()
+        },
         **{f"row, {kind}": lambda _, kind=kind: row(kind) for kind in ("uniform", "α = 1/2", "ε = 0.1")},
         "divisions, row": lambda _: exact_divisions(ROW_WEIGHTS),
         "balls, row": ball_exponentials,
@@ -199,6 +287,8 @@ SECTION = Section(
         ratio("geometric draws ÷ numpy's Laplace", UTMOST, LAPLACE, 0.6),
         ratio("geometric draws ÷ OpenDP", UTMOST, OPENDP, 0.002),
         ratio("geometric draws, ε = 10⁻⁶ ÷ AES", "ε = 0.000001", AES, 36),
+        *gaussian_ratios("100", 10, 0.7, 0.001),
+        *gaussian_ratios("10⁶", 20, 2, 0.002),
         ratio("row, uniform ÷ divisions", "row, uniform", "divisions, row", 30),
         ratio("row, α = 1/2 ÷ divisions", "row, α = 1/2", "divisions, row", 100),
         ratio("row, ε = 0.1 ÷ balls", "row, ε = 0.1", "balls, row", 60),

@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import accountant
 import capacity
 import counts
 import errors
@@ -36,7 +37,7 @@ PARTS: dict[str, list[measuring.Section]] = {
     "language": [releases.SECTION, errors.SECTION],
     "types": [optimal.SECTION, capacity.SECTION, kernels.SECTION],
     "intervals": [continuous.SECTION],
-    "axioms": [profiles.SECTION],
+    "axioms": [profiles.SECTION, accountant.SECTION],
     "studio": [studio.SECTION],
 }
 SECTIONS = {section.name: section for sections in PARTS.values() for section in sections}
