@@ -77,7 +77,7 @@ kills: .venv/.test ## kill 1000 releases at random points, and look for one with
 
 oracles: .venv/.oracles ## install the test oracles
 
-engines: .venv/.engines ## install the clients of PostgreSQL and Spark, dp-accounting and POT
+engines: .venv/.engines ## install the clients of PostgreSQL and Spark, and POT
 
 tumult: .venv/.tumult ## install Tumult Analytics, a peer of the benchmark, in .venv/tumult; it runs with Java
 
@@ -92,7 +92,7 @@ clean: ## remove .venv and all that was built
 .venv/.test: EXTRA := [test,studio]
 .venv/.check: EXTRA := [test,check,studio]
 .venv/.oracles: EXTRA := [test,oracles]
-.venv/.engines: EXTRA := [test,postgres,spark,accounting,transport]
+.venv/.engines: EXTRA := [test,postgres,spark,transport]
 .venv/.studio: EXTRA := [studio]
 .venv/.browser: EXTRA := [test,studio,browser]
 .venv/.docs: EXTRA := [docs]

@@ -52,7 +52,6 @@ def test_a_budget_is_opened_shown_and_listed(utmost):
 
 
 def test_a_budget_of_loss_distributions_is_opened(utmost):
-    pytest.importorskip("dp_accounting", reason="dp-accounting is not installed: make engines")
     arguments = ("--epsilon", "1", "--delta", "1e-6", "--composition", "pld", "--neighbours", "add-remove")
     document = utmost("budget", "open", "panel", *arguments, *LEDGER, "--json").document
     assert (document["delta"], document["composition"], document["neighbours"]) == ("1/1000000", "pld", "add-remove")

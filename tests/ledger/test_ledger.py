@@ -291,7 +291,6 @@ def test_what_no_utmost_writes_is_damage(location, ledger, damage, call):
 
 
 def test_a_pld_budget_spends_less_than_the_sum_and_refuses_what_is_more(ledger):
-    pytest.importorskip("dp_accounting", reason="dp-accounting is not installed: make engines")
     panel = ledger.open(Budget("panel", Fraction(1), Fraction(1, 10**6), "pld"))
     assert ledger.budget("panel") == panel
     fifty = tuple(QueryCost("count", Fraction(1, 50), "geometric", 1) for _ in range(50))

@@ -15,7 +15,7 @@ from utmost.ledger import Budget, open_ledger
 from utmost.ledger.compositions import pld
 from utmost.ledger.costs import ChargeGroup
 
-accounting = pytest.importorskip("dp_accounting", reason="dp-accounting is not installed: make engines")
+accounting = pytest.importorskip("dp_accounting", reason="dp-accounting is not installed: make oracles")
 
 DELTAS = st.sampled_from([Fraction(1, 10**9), Fraction(1, 10**6), Fraction(1, 10**5), Fraction(1, 100), Fraction(1, 3)])
 EPSILONS = st.fractions(Fraction(1, 1000), 2, max_denominator=1000)
