@@ -1,0 +1,94 @@
+"""Mixed compositions, Gaussian noise among them, are never below dp-accounting's optimistic estimate."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from fractions import Fraction
+
+import pytest
+
+from utmost.ledger.compositions.pld import NO_BOUND, pld_epsilon
+from utmost.ledger.costs import ChargeGroup, QueryCost
+from utmost.ledger.loss_distributions import compose
+from utmost.ledger.loss_laws import ConcentratedLoss, GaussianLoss, GeometricLoss, LossLaw
+from utmost.noise.concentrated import epsilon_of_rho
+
+MILLIONTH = Fraction(1, 10**6)
+GRID = 1e-3  # of dp-accounting, where its default of 1e-4 takes long; optimistic whatever it is
+
+
+def random_counts(generator: random.Random) -> Counter[LossLaw]:
+    """Up to four laws, each several times."""
+    counts: Counter[LossLaw] = Counter()
+    for _ in range(generator.randint(1, 4)):
+        variance = Fraction(generator.randint(2, 200), generator.choice([1, 3, 7]))
+        epsilon = Fraction(generator.randint(1, 60), 100)
+        laws = (GaussianLoss(variance, generator.randint(1, 3)), GeometricLoss(epsilon, generator.randint(1, 5)))
+        counts[generator.choice(laws)] += generator.randint(1, 8)
+    return counts
+
+
+def optimistic_epsilon(counts: Counter[LossLaw], delta: Fraction) -> float:
+    losses = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution", reason="make oracles")
+    total = losses.identity(GRID, pessimistic_estimate=False)
+    for law, times in counts.items():
+        options = {"value_discretization_interval": GRID, "pessimistic_estimate": False}
+        if isinstance(law, GaussianLoss):
+            deviation = float(law.variance) ** 0.5
+            one = losses.from_discrete_gaussian_mechanism(deviation, law.shift, **options)
+        else:
+            assert isinstance(law, GeometricLoss)
+            one = losses.from_discrete_laplace_mechanism(float(law.epsilon / law.steps), law.steps, **options)
+        total = total.compose(one.self_compose(times))
+    return float(total.get_epsilon_for_delta(float(delta)))
+
+
+def check_above(seed: int) -> None:
+    counts = random_counts(random.Random(seed))
+    for delta in (Fraction(1, 100), MILLIONTH):
+        lower, upper = compose(counts, delta).epsilon_bounds(delta)
+        assert upper is not None
+        assert 0 <= upper - lower <= Fraction(1, 1000)
+        assert float(upper) >= optimistic_epsilon(counts, delta) - 1e-9
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_never_below_the_optimistic_estimate(seed: int) -> None:
+    check_above(seed)
+
+
+@pytest.mark.slow
+def test_a_thousand_compositions_are_never_below_the_optimistic_estimate() -> None:
+    for seed in range(20, 1000):
+        counts, delta = random_counts(random.Random(seed)), MILLIONTH if seed % 2 else Fraction(1, 100)
+        upper = compose(counts, delta, with_lower=False).epsilon_above(delta)
+        assert upper is not None
+        assert float(upper) >= optimistic_epsilon(counts, delta) - 1e-9
+
+
+@pytest.mark.parametrize("rho", [Fraction(1, 1000), Fraction(1, 50), Fraction(1, 2), Fraction(3)])
+def test_what_is_known_by_rho_alone_dominates_gaussian_noise_and_is_no_worse_than_its_conversion(rho: Fraction) -> None:
+    hidden, shown = (
+        compose(Counter({law: 1}), MILLIONTH) for law in (ConcentratedLoss(rho), GaussianLoss(1 / (2 * rho)))
+    )
+    for share in (Fraction(1, 10), Fraction(1, 2), Fraction(1), Fraction(2)):
+        epsilon = share * epsilon_of_rho(rho, MILLIONTH)
+        assert hidden.delta_bounds(epsilon)[1] >= shown.delta_bounds(epsilon)[0]
+    upper = hidden.epsilon_above(MILLIONTH)
+    assert upper is not None
+    assert upper <= epsilon_of_rho(rho, MILLIONTH) * Fraction(11, 10)
+
+
+def test_noise_on_several_numbers_costs_what_as_many_answers_cost() -> None:
+    cells = QueryCost("cells", Fraction(1), "gaussian", 2, MILLIONTH, Fraction(1, 25), 16)
+    single = QueryCost("one", Fraction(1), "gaussian", 2, MILLIONTH, Fraction(1, 400), 1)
+    together = pld_epsilon([cells.group(None)], MILLIONTH)
+    assert together == pld_epsilon([single.group(None, 16)], MILLIONTH)
+    assert together < epsilon_of_rho(Fraction(1, 25), MILLIONTH)
+
+
+def test_noise_without_an_epsilon_at_this_delta_is_more_than_any_budget_has() -> None:
+    group = ChargeGroup(Fraction(1), "gaussian", 1, delta=MILLIONTH, rho=Fraction(1, 100))
+    assert pld_epsilon([group], Fraction(0)) == NO_BOUND
+    assert pld_epsilon([ChargeGroup(Fraction(1), "concentrated", 1, rho=Fraction(1, 100))], Fraction(-1)) == NO_BOUND
