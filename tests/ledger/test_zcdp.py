@@ -159,7 +159,7 @@ def test_a_budget_that_is_given_by_rho_has_exactly_that(rho: str, delta: str) ->
         ((), "--epsilon is missing"),
         (("--rho", 1, "--epsilon", 1), "--rho must be given in place of --epsilon, got both"),
         (("--rho", 1, "--composition", "pld"), "--rho must be of a zcdp budget, got composition pld"),
-        (("--rho", 1), "delta must be > 0 and below 1 with rho, got another"),
+        (("--rho", 1), "delta is missing: ρ is told as ε at a δ"),
         (("--rho", "1/3", "--delta", "1e-6"), "rho must be a decimal > 0 of at most 12 digits, got another"),
         (("--rho", "-1", "--delta", "1e-6"), "rho must be a decimal > 0 of at most 12 digits, got another"),
         (("--rho", "0.000001", "--delta", "1e-3"), "rho must be larger: at this delta it converts to no epsilon"),

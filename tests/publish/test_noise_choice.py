@@ -227,6 +227,57 @@ def test_a_histogram_of_persons_pays_for_the_root_of_its_groups(
     assert len(reading.readings) == 7
 
 
+FOUND = {"name": "found", "kind": "count", "by": ["age"], "delta": "1e-8"}
+
+
+@pytest.mark.parametrize("composition", ["approximate", "zcdp", "pld"])
+@pytest.mark.parametrize("noise", ["best", "gaussian"])
+def test_keys_that_are_found_keep_their_mechanism_and_their_delta_adds_up(
+    open_budget: Callable[..., None], composition: str, noise: str
+) -> None:
+    open_budget(composition)
+    content = plan_content(2, noise=noise)
+    content["query"].append({**FOUND, "share": 3} if composition == "pld" else dict(FOUND))
+    preview = execute.preview(content)
+    found = preview.planned_answers[-1]
+    assert (found.spec.noise, found.spec.delta) == ("geometric", Fraction("1e-8"))
+    assert found.keeps_mechanism is (noise == "gaussian")
+    release = utmost.release(content)
+    check_round_trip(release)
+    assert release.delta <= DELTA
+    with ledger.open_ledger("ledger.sqlite") as budget_ledger:
+        state, own = budget_ledger.state("b"), release["found"].delta
+        assert state.delta_spent == (release.delta if composition == "approximate" else own)
+    content["query"][-1]["noise"] = "gaussian"
+    with pytest.raises(InputError, match=r"noise must be geometric for a .* with keys that are found in the data"):
+        execute.preview(content)
+
+
+def test_many_cells_weigh_more_than_one_number_where_loss_distributions_are_composed(
+    open_budget: Callable[..., None], tmp_path: Path
+) -> None:
+    (tmp_path / "visits.csv").write_text("person,week\n1,1\n1,2\n2,2\n")
+    with ledger.open_ledger("ledger.sqlite") as budget_ledger:
+        budget_ledger.open(ledger.Budget("b", ONE, DELTA, "pld", unit="person", neighbours="add-remove"))
+    content = {
+        "neighbours": "add-remove",
+        "budget": "b",
+        "source": {"location": "visits.csv", "columns": {"person": "integer", "week": "integer"}},
+        "unit": {"column": "person", "groups": 16},
+        "epsilon": 1,
+        "delta": "1e-6",
+        "noise": "best",
+        "query": [
+            {"name": "weeks", "kind": "count", "keys": {"week": list(range(52))}},
+            {"name": "persons", "kind": "count"},
+        ],
+    }
+    weeks, persons = execute.preview(content).planned_answers
+    assert weeks.spec.noise == "gaussian"
+    assert weeks.error.half_width < 96  # which geometric noise for both gives
+    assert persons.other is not None
+
+
 def test_a_written_plan_is_read_back_equal(tmp_path: Path) -> None:
     content = plan_content(3, title="t")
     content["query"][0] |= {"noise": "geometric", "epsilon": "0.1"}

@@ -11,6 +11,7 @@ from utmost.exact import decimal, decimal_above
 from utmost.exact.input_text import check_plain_text
 from utmost.ledger.compositions import registry
 from utmost.ledger.costs import (
+    CONVERTED_LAWS,
     NEIGHBOURS,
     ROW,
     ChargeGroup,
@@ -156,6 +157,21 @@ class Charge:
         return sum((cost.epsilon for cost in self.costs), Fraction(0))
 
     @property
+    def rho(self) -> Fraction:
+        """Σ of the costs in ρ: that of their noise, or ε²/2."""
+        return sum((cost.group(None).concentrated_rho for cost in self.costs), Fraction(0))
+
+    @property
+    def own_delta(self) -> Fraction:
+        """Σ of the δ that add up with those of other charges: not what ρ of Gaussian noise is converted at."""
+        return sum((cost.group(None).own_delta for cost in self.costs), Fraction(0))
+
+    @property
+    def has_converted(self) -> bool:
+        """Has it Gaussian noise, whose ε and δ are only one way to tell its ρ."""
+        return any(cost.law in CONVERTED_LAWS for cost in self.costs)
+
+    @property
     def delta(self) -> Fraction:
         """Σ of the costs: the δ of this charge by itself."""
         return sum((cost.delta for cost in self.costs), Fraction(0))
@@ -195,6 +211,9 @@ class ChargeReceipt:
     measure: str = "ε"
 
 
+LESS_RHO = "lower its prices, accept larger errors, or open a new budget"
+
+
 def budget_error(budget: Budget, left: Fraction, cost: Fraction) -> BudgetError:
     """The refusal of a plan that costs more than is left.
 
@@ -205,7 +224,7 @@ def budget_error(budget: Budget, left: Fraction, cost: Fraction) -> BudgetError:
     error = BudgetError(
         f"budget '{budget.name}' has {budget.rule.measure} {has} left, this plan costs {costs}",
         "budget",
-        "lower its epsilons or open a new budget",
+        "lower its epsilons or open a new budget" if budget.rule.measure == "ε" else LESS_RHO,
     )
     error.missing = cost - left
     return error

@@ -62,6 +62,7 @@ class PlannedAnswer:
     law: SelectedMechanism
     error: ErrorLaw
     other: OtherNoise | None = None
+    keeps_mechanism: bool = False  # although the plan asks for Gaussian noise
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,8 +338,13 @@ def check_plan(plan: Plan, table: Table, budget: Budget | None = None) -> PlanCh
     setting = privacy_setting(plan, table)
     priced_plan = price_plan(plan, setting, budget)
     others = noise_choice.other_noises(plan, priced_plan.queries, setting)
+    asked_noise = {query_spec.name: query_spec.noise for query_spec in plan.queries}
     planned_answers = tuple(
-        replace(plan_answer(query_spec, setting), other=others.get(query_spec.name))
+        replace(
+            plan_answer(query_spec, setting),
+            other=others.get(query_spec.name),
+            keeps_mechanism=asked_noise[query_spec.name] == GAUSSIAN != query_spec.noise,
+        )
         for query_spec in priced_plan.queries
     )
     for query_spec, planned_answer in zip(plan.queries, planned_answers, strict=True):

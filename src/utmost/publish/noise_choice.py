@@ -10,7 +10,8 @@ The price of Gaussian noise is ρ, and what a plan's (ε, δ) means follows from
 
 `best` takes the noise with the narrower 95 % interval at the same price, of equal ones that with the smaller expected
 absolute error. Under `pld`, where the price of all depends on the noise of each, it takes the best of three: Gaussian
-noise for all such queries, for none, or for those that gain by it when all have it.
+noise for all such queries, for none, or for those that gain by it when all have it. The best is the one whose intervals
+are narrowest on average over all numbers, relative to geometric noise for all.
 """
 
 from __future__ import annotations
@@ -50,6 +51,8 @@ Specs = tuple["QuerySpec", ...]
 def price_noise(plan: Plan, setting: PrivacySetting, budget: Budget | None) -> tuple[Specs, ToldPrivacy | None]:
     """The queries with their noise and their prices, and what they tell together where that is no sum."""
     composition = _composition(plan, budget)
+    if composition == "pure" and budget is None:
+        raise InputError("delta is missing: Gaussian noise is told at a δ", "delta", "add for instance delta = 1e-6")
     if composition == "pure":
         problem = "noise must be geometric in a budget without δ: Gaussian noise is private only but for a δ"
         raise InputError(problem, "noise", "open a budget with --delta, or take geometric noise")
@@ -104,9 +107,16 @@ def gaussian_selection(spec: QuerySpec, rho: Fraction, setting: PrivacySetting) 
     """The Gaussian mechanism of a query at ρ; None where it has none and the plan's noise is only a default."""
     selection = spec.query.resolve(spec.epsilon or Fraction(1), setting).select_gaussian(rho, setting)
     if selection is None and spec.noise == GAUSSIAN and not spec.inherits_noise:
-        problem = f"noise must be geometric for a {spec.query.noun} here: Gaussian noise is for whole numbers of counts"
-        raise InputError(f"{problem}, sums, different values and means of a public number of rows", "noise")
+        where = "with keys that are found in the data" if spec.query.needs_delta else "here"
+        kinds = "counts, sums, different values and means of a public number of rows, in cells too"
+        problem = f"noise must be geometric for a {spec.query.noun} {where}: Gaussian noise is for {kinds}"
+        raise InputError(problem, "noise", "leave it out")
     return selection
+
+
+def has_gaussian(spec: QuerySpec, setting: PrivacySetting) -> bool:
+    """Has a query Gaussian noise; refused where it asks for it by itself and has none."""
+    return gaussian_selection(spec, Fraction(1), setting) is not None
 
 
 def spec_cost(spec: QuerySpec, selection: SelectedMechanism) -> QueryCost:
@@ -150,14 +160,15 @@ def _wanted_epsilon(spec: QuerySpec, setting: PrivacySetting) -> Fraction:
     """The ε that a wanted error needs, with the noise that needs less."""
     assert spec.wanted is not None
     wanted = spec.wanted
-    amounts = [] if spec.noise == GAUSSIAN else [_named(spec, lambda: find_epsilon(spec.query, setting, wanted))]
+    is_gaussian = spec.noise == GAUSSIAN and _named(spec, lambda: has_gaussian(spec, setting))
+    amounts = [] if is_gaussian else [_named(spec, lambda: find_epsilon(spec.query, setting, wanted))]
     rho = None if spec.noise == GEOMETRIC else _named(spec, lambda: _wanted_rho(spec, setting))
     return min([*amounts, *([] if rho is None else [epsilon_at(rho, spec.noise_delta)])])
 
 
 def _choose_by_sums(spec: QuerySpec, setting: PrivacySetting) -> QuerySpec:
     plain = replace(spec, noise=GEOMETRIC, noise_delta=Fraction(0), rho=None)
-    if spec.noise == GEOMETRIC:
+    if spec.noise == GEOMETRIC or not has_gaussian(spec, setting):
         return plain
     rho = spec.rho or _short(rho_of(spec.epsilon, spec.noise_delta))
     return _choose(plain, replace(spec, noise=GAUSSIAN, rho=rho), spec, setting)
@@ -336,11 +347,21 @@ def _price_by_distributions(plan: Plan, setting: PrivacySetting, delta: Fraction
     gaining = {name for name, *widths in zip(open_names, gaussian[0], plain[0], strict=True) if widths[0] < widths[1]}
     if 0 < len(gaining) < len(open_names):
         choices.append(priced(gaining))
-    return min(choices, key=lambda choice: _total_ratio(choice[0], plain[0]))[1]
+    numbers = {spec.name: len(spec.query.cells) or 1 for spec in plan.queries}
+    weights = [numbers[name] for name in open_names]
+    chosen = min(choices, key=lambda choice: _total_ratio(choice[0], plain[0], weights))[1]
+    return _with_rejected(chosen[0], gaussian[1][0], open_names), chosen[1]
 
 
-def _total_ratio(widths: Sequence[float], others: Sequence[float]) -> float:
-    return math.fsum(width / other for width, other in zip(widths, others, strict=True))
+def _with_rejected(chosen: Specs, gaussian: Specs, open_names: Sequence[str]) -> Specs:
+    """The queries that were chosen to have geometric noise, with the ρ of Gaussian noise where all have it."""
+    rhos = {spec.name: spec.rho for spec in gaussian if spec.name in open_names}
+    return tuple(spec if spec.rho is not None else replace(spec, rejected_rho=rhos.get(spec.name)) for spec in chosen)
+
+
+def _total_ratio(widths: Sequence[float], others: Sequence[float], weights: Sequence[int]) -> float:
+    """The widths relative to others; those of a query with cells count for each cell."""
+    return math.fsum(weight * width / other for width, other, weight in zip(widths, others, weights, strict=True))
 
 
 def _with_noise(queries: Specs, gaussian_names: set[str]) -> Specs:

@@ -27,7 +27,7 @@ from utmost.publish.told_privacy import DEFINITIONS, Definition, epsilon_at, tol
 from utmost.queries.answer_error import answer_error
 from utmost.queries.answer_mechanisms.gaussian import GaussianLattice
 from utmost.queries.answer_mechanisms.mechanism import AnswerMechanism, AnswerValue, Drawn, ErrorLaw
-from utmost.queries.privacy_setting import PrivacySetting, guarantee_sentence
+from utmost.queries.privacy_setting import PrivacySetting, guarantee_sentence, short_epsilon
 from utmost.queries.query import ALTERED, Query, SelectedMechanism
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Answer:
     def price_text(self) -> str:
         """What it cost, as a line has it: its ε, or the ρ of Gaussian noise with what that converts to."""
         if self.rho is None:
-            return f"ε = {self.epsilon}"
+            return f"ε = {short_epsilon(self.epsilon)}"
         converted = f"ε ≤ {decimal_above(self.epsilon)} at δ = {decimal_above(self.noise_delta)}"
         return f"ρ = {decimal_above(self.rho)} ({converted})"
 
@@ -416,8 +416,8 @@ def _stated_definition(release: Release) -> tuple[Definition, Fraction] | None:
         raise InputError(problem, "guarantee", ALTERED, context="release")
     for definition in DEFINITIONS:
         if release.definition == definition:
-            if not any(answer.rho is not None for answer in release) or not 0 < release.delta < 1:
-                problem = f"guarantee must not be {definition} without Gaussian noise and δ, got so"
+            if not 0 < release.delta < 1:
+                problem = f"guarantee must have a delta > 0 and below 1 under {definition}, got another"
                 raise InputError(problem, "guarantee", ALTERED, context="release")
             return definition, release.delta
     return None

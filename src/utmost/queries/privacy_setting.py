@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from utmost.queries.query import Query
 
 
-MAX_EXACT_CHARS = 20  # of an ε in a sentence
+MAX_EXACT_CHARS = 12  # of an ε in a sentence
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from utmost.reports.numbers import Quantity, Rounding, amount
 if TYPE_CHECKING:
     from utmost.ledger import BudgetState, Charge
 
+MAX_NAMES = 8  # of queries of a charge that are all named
 DIGEST_CHARS = 12  # of a plan's digest
 
 
@@ -76,16 +77,19 @@ def describe_list(entries: Sequence[tuple[Budget, BudgetState]]) -> Report:
 def describe_history(name: str, charges: Sequence[Charge], state: BudgetState) -> Report:
     """The charges to a budget, the earliest first."""
     spent, left = amount(state.spent, Rounding.UP), amount(state.left, Rounding.DOWN)
+    counts_rho = [_counts_rho(charge, state) for charge in charges]
     total = sum((charge.epsilon for charge in charges), Fraction(0))
-    is_composed = total != state.spent
+    is_composed = total != state.spent and not any(counts_rho)
     has_state_delta = state.delta_spent or state.delta_left
     delta_amounts = (amount(state.delta_spent, Rounding.UP), amount(state.delta_left, Rounding.DOWN))
     deltas = [(", δ ", delta) if has_state_delta else () for delta in delta_amounts]
     remark = ("; one by one they would cost ", amount(total, Rounding.UP), ", together less") if is_composed else ()
-    has_table, has_delta = any(charge.table for charge in charges), any(charge.delta for charge in charges)
+    has_table, deltas_of = any(charge.table for charge in charges), [_charge_delta(charge, state) for charge in charges]
+    has_delta = any(deltas_of)
+    measure = "ρ" if all(counts_rho) and charges else "ε or ρ" if any(counts_rho) else "ε"
     origin = ("by", "source", *(("table",) if has_table else ()), "plan")
-    header = ("entry", "charged", *origin, "queries", "part", "ε", *(("δ",) if has_delta else ()))
-    rows = tuple(_charge_row(charge, has_table, has_delta) for charge in charges)
+    header = ("entry", "charged", *origin, "queries", "part", measure, *(("δ",) if has_delta else ()))
+    rows = tuple(_charge_row(charge, state, has_table, has_delta) for charge in charges)
     return Report(
         {
             "charges": Table(header, rows, text_columns=4 + len(origin)),
@@ -103,17 +107,25 @@ def describe_history(name: str, charges: Sequence[Charge], state: BudgetState) -
     )
 
 
-def _charge_row(charge: Charge, has_table: bool, has_delta: bool) -> tuple[Cell, ...]:
-    queries = ", ".join(cost.query for cost in charge.costs)
+def _counts_rho(charge: Charge, state: BudgetState) -> bool:
+    """Is a charge told in ρ: where its budget counts that, or composes it as such."""
+    return state.measure == "ρ" or (charge.has_converted and state.delta_spent < charge.delta)
+
+
+def _charge_delta(charge: Charge, state: BudgetState) -> Fraction:
+    return charge.own_delta if _counts_rho(charge, state) else charge.delta
+
+
+def _charge_row(charge: Charge, state: BudgetState, has_table: bool, has_delta: bool) -> tuple[Cell, ...]:
+    names = [cost.query for cost in charge.costs]
+    queries = ", ".join(names) if len(names) <= MAX_NAMES else f"{', '.join(names[:2])} and {len(names) - 2} more"
     part = "" if charge.part is None else f"{charge.part.column} = {charge.part.value}"
     table = (charge.table or "",) if has_table else ()
     origin = (charge.charged_by or "", charge.source or "", *table, charge.plan[:DIGEST_CHARS])
-    amounts = (
-        (amount(charge.epsilon, Rounding.UP), amount(charge.delta, Rounding.UP))
-        if has_delta
-        else (amount(charge.epsilon, Rounding.UP),)
-    )
-    return str(charge.number), charge.charged, *origin, queries, part, *amounts
+    price = amount(charge.rho if _counts_rho(charge, state) else charge.epsilon, Rounding.UP)
+    shown_price: Cell = f"ρ {price}" if _counts_rho(charge, state) and state.measure == "ε" else price
+    delta = (amount(_charge_delta(charge, state), Rounding.UP),) if has_delta else ()
+    return str(charge.number), charge.charged, *origin, queries, part, shown_price, *delta
 
 
 def protection_sentence(budget: Budget) -> str:
@@ -158,6 +170,7 @@ def charge_document(charge: Charge) -> dict[str, Any]:
             "law": cost.law,
             "steps": cost.steps,
             "delta": str(cost.delta),
+            **({} if cost.rho is None else {"rho": str(cost.rho), "numbers": cost.numbers}),
         }
         for cost in charge.costs
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
     from utmost.publish.execute import PlannedAnswer, Preview
     from utmost.queries.answer_mechanisms.mechanism import ErrorLaw
     from utmost.queries.privacy_setting import PrivacySetting
+    from utmost.queries.query import SelectedMechanism
 
+NEARLY_ALL = 1 - Fraction(1, 10**6)  # of what a budget has left: the rest is rounding
 NONE_DECLARED: Mapping[str, str] = {}
 QUERIES_HEADER = ("query", "kind", "ε", "sensitivity (steps)", "error", "± (95 %)")
 
@@ -137,13 +140,16 @@ def cost_paragraph(outlook: BudgetOutlook) -> Paragraph:
     if outlook.after is None:
         return Paragraph(*cost, *now)
     charge = outlook.left - outlook.after
-    taken = () if charge == outlook.cost and outlook.measure == "ε" else _taken_parts(outlook.measure, charge)
+    taken = () if charge == outlook.cost and outlook.measure == "ε" else _taken_parts(outlook, charge)
     after = _left_parts(outlook, outlook.after, outlook.delta_after)
     return Paragraph(*cost, *taken, *now, ", ", *after, " after it")
 
 
-def _taken_parts(measure: str, charge: Fraction) -> tuple[Cell, ...]:
+def _taken_parts(outlook: BudgetOutlook, charge: Fraction) -> tuple[Cell, ...]:
     """What a budget is charged, where it is another amount than the plan's own ε."""
+    measure = outlook.measure
+    if outlook.left and measure != "ε" and charge >= outlook.left * NEARLY_ALL:
+        return (f", for which all {measure} that is left is taken from the budget",)
     relation = ", of which ε " if measure == "ε" else f", for which {measure} "
     return relation, amount(charge, Rounding.UP), " is taken from the budget"
 
@@ -171,11 +177,19 @@ def _queries_table(planned_answers: Sequence[PlannedAnswer]) -> Table:
 
 def _planned_row(planned_answer: PlannedAnswer, has_rho: bool) -> tuple[Cell, ...]:
     spec, error = planned_answer.spec, shown_error(planned_answer.error)
-    sensitivity = quantity(planned_answer.law.sensitivity)
+    sensitivity = _sensitivity_cell(planned_answer.law)
     price: Cell = amount(spec.epsilon, Rounding.UP)
     if has_rho:
         price = f"ε {price}" if spec.rho is None else f"ρ {amount(spec.rho, Rounding.UP)}"
     return spec.name, spec.query.kind, price, sensitivity, error.expected, error.half_width
+
+
+def _sensitivity_cell(law: SelectedMechanism) -> Cell:
+    """How far a unit moves the answer: the sum of all moves, of Gaussian noise their Euclidean length."""
+    if law.moves is None:
+        return quantity(law.sensitivity)
+    root = math.isqrt(law.moves.squared)
+    return quantity(root) if root**2 == law.moves.squared else f"√{law.moves.squared}"
 
 
 def noise_sentences(planned_answers: Sequence[PlannedAnswer], total: Fraction | None) -> Iterator[str]:
@@ -188,13 +202,21 @@ def noise_sentences(planned_answers: Sequence[PlannedAnswer], total: Fraction | 
         yield f"{alike[0] if len(alike) == 1 else f'{alike[0]} and {len(alike) - 1} more'}: {words}"
 
 
+def _kept_noise_sentences(planned_answers: Sequence[PlannedAnswer]) -> Iterator[str]:
+    """Which queries have no Gaussian noise although the plan asks for it."""
+    names = [planned_answer.spec.name for planned_answer in planned_answers if planned_answer.keeps_mechanism]
+    if names:
+        listed = f"{', '.join(names[:5])}{', …' if len(names) > 5 else ''}"
+        yield f"There is no Gaussian noise for {listed}: answered as without it."
+
+
 def _noise_words(planned_answer: PlannedAnswer, total: Fraction | None) -> str:
     assert planned_answer.other is not None
     this, other = (at_most(error.half_width) for error in (planned_answer.error, planned_answer.other.error))
     if planned_answer.other.noise == GEOMETRIC:
         epsilon = "" if total is None else f" {amount(total, Rounding.UP)}"
         return f"pure ε{epsilon} would give ±{other}, this gives ±{this}."
-    return f"geometric noise gives ±{this}, Gaussian noise of this price would give ±{other}."
+    return f"geometric noise gives ±{this}, Gaussian noise would give ±{other}."
 
 
 def plan_remarks(
@@ -210,6 +232,7 @@ def plan_remarks(
     """
     yield from sorted({planned_answer.error.note for planned_answer in planned_answers} - {""})
     yield from noise_sentences(planned_answers, total)
+    yield from _kept_noise_sentences(planned_answers)
     yield from price_sentences([planned_answer.spec for planned_answer in planned_answers], total)
     for planned_answer in planned_answers:
         query, mechanism = planned_answer.spec.query, planned_answer.law.mechanism

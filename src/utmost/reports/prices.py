@@ -53,11 +53,12 @@ def _origin(query_spec: QuerySpec) -> str:
 def price_sentences(queries: Sequence[QuerySpec], total: Fraction | None) -> Iterator[str]:
     """What led to the ε of each query: wanted errors, parts of a price, and the rest where a plan's ε was split."""
     shares = sum((query_spec.share or Fraction(0) for query_spec in queries), Fraction(0))
+    if any(query_spec.rho is not None for query_spec in queries):
+        yield from _rho_sentences(queries, shares)
+        return
     for pair in pair_queries(queries):
         query_spec, price = pair.query, amount(pair.price, Rounding.UP)
-        if query_spec.rho is not None:
-            yield from _rho_sentences(query_spec)
-        elif query_spec.wanted is not None:
+        if query_spec.wanted is not None:
             yield f"{query_spec.name}: {query_spec.wanted.sentence(query_spec.epsilon)}."
         elif query_spec.share is not None:
             yield f"{query_spec.name}: share {query_spec.share} of {shares} → ε {price}."
@@ -67,14 +68,23 @@ def price_sentences(queries: Sequence[QuerySpec], total: Fraction | None) -> Ite
             yield f"{pair.over.name}: {pair.part} of ε {price} → ε {amount(pair.over.epsilon, Rounding.UP)}."
 
 
-def _rho_sentences(query_spec: QuerySpec) -> Iterator[str]:
-    """What led to the ρ of a query, where its table in the plan does not say it."""
-    assert query_spec.rho is not None
-    rho = amount(query_spec.rho, Rounding.UP)
-    if query_spec.wanted is not None:
-        yield f"{query_spec.name}: {query_spec.wanted.words()} → ρ {rho}."
-    elif query_spec.share not in (None, 1):
-        yield f"{query_spec.name}: share {query_spec.share} → ρ {rho}."
+def _rho_sentences(queries: Sequence[QuerySpec], shares: Fraction) -> Iterator[str]:
+    """What led to the prices of a plan with Gaussian noise: wanted errors, parts of a price, shares other than 1."""
+    for pair in pair_queries(queries):
+        query_spec = pair.query
+        if query_spec.wanted is not None:
+            yield f"{query_spec.name}: {query_spec.wanted.words()} → {_price_text(query_spec)}."
+        elif query_spec.share not in (None, 1):
+            yield f"{query_spec.name}: share {query_spec.share} of {shares} → {_price_text(query_spec)}."
+        if pair.over is not None:
+            yield f"{pair.over.name}: {pair.part} of the price of both → {_price_text(pair.over)}."
+
+
+def _price_text(query_spec: QuerySpec) -> str:
+    """ρ of Gaussian noise, else ε."""
+    if query_spec.rho is None:
+        return f"ε {amount(query_spec.epsilon, Rounding.UP)}"
+    return f"ρ {amount(query_spec.rho, Rounding.UP)}"
 
 
 def split_document(plan: Plan) -> dict[str, Any]:

@@ -21,7 +21,7 @@ def describe(release: Release) -> Report:
     """The answers in a table, the cells of histograms, the guarantee, and the entry in the ledger."""
     blocks: dict[str, Block | None] = {
         "answers": Table(
-            ("query", "value", "± (95 %)", "ε", "best"),
+            ("query", "value", "± (95 %)", "ε or ρ" if any(answer.rho for answer in release) else "ε", "best"),
             tuple(_answer_row(answer) for answer in release),
             caption=release.title or "",
         ),

@@ -78,6 +78,8 @@ def epsilon_for_rho(rho: Fraction, delta: Fraction) -> Fraction:
 
     if rho <= 0 or Fraction(decimal_below(rho, RHO_DIGITS)) != rho:
         raise InputError(f"rho must be a decimal > 0 of at most {RHO_DIGITS} digits, got another", "rho", "round it")
+    if not delta:
+        raise InputError("delta is missing: ρ is told as ε at a δ", "delta", "say --delta 1e-6")
     if not 0 < delta < 1:
         raise InputError("delta must be > 0 and below 1 with rho, got another", "delta", "say --delta 1e-6")
     epsilon = epsilon_of_rho(rho, delta * (1 - FOUND_CELLS_SHARE))
