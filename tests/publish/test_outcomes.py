@@ -71,6 +71,12 @@ FOUND: list[dict[str, Any]] = [
     {"kind": "quantile", **BOUNDS, **BY, "nulls": "drop", "probabilities": ["1/4", "1/2", "3/4"]},
     {"kind": "distinct", "column": "person", **BY},
 ]
+NORMAL: dict[str, Any] = {"noise": "gaussian", "delta": "1/100"}
+GAUSSIAN: list[dict[str, Any]] = [
+    *({**query, **NORMAL} for query in (COUNTS[0], COUNTS[1], COUNTS[3], COUNTS[4])),
+    *({**query, **NORMAL} for query in NUMBERS[:2]),
+    {"kind": "sum", **BOUNDS, **CELLS, **NORMAL, "step": "1/1000", "nulls": "drop"},
+]
 UNITS = {"row": None, "rows = 2": {"column": "person", "rows": 2}, "groups = 2": {"column": "person", "groups": 2}}
 EPSILONS = st.sampled_from(["1/1000000", "1/3", "10", "35"])
 
@@ -169,7 +175,8 @@ def assert_same_outcome(
         others, pair = [rows[:1] for rows in others], tuple(rows[:1] for rows in pair)
     states = pair if relation == "replace" else (pair[0], [])
     fixed = [(person, x, region) for person, rows in enumerate(others, 1) for _, x, region in rows]
-    queries = (COUNTS if unit and "groups" in unit else COUNTS + NUMBERS) + (OVER if unit else [])
+    has_groups = unit is not None and "groups" in unit
+    queries = (COUNTS + GAUSSIAN[:4] if has_groups else COUNTS + NUMBERS + GAUSSIAN) + (OVER if unit else [])
     outcomes = [
         outcome(tmp_path, rows_query([*fixed, *state]), queries, relation, unit, epsilon)[0] for state in states
     ]
@@ -246,6 +253,7 @@ def test_no_function_that_runs_after_the_charge_contains_a_raise_or_an_assert(
 ) -> None:
     few, many = rows_query([(1, 3.0, "n"), (2, None, "s")]), rows_query([(k, 3.0, "ns"[k % 2]) for k in range(400)])
     plans = ((few, COUNTS + NUMBERS, None, "1/100"), (few, OVER, UNITS["rows = 2"], "1/100"), (many, FOUND, None, "5"))
+    plans = (*plans, (few, GAUSSIAN, None, "1/2"))
     for rows, asked, unit, epsilon in plans:
         seen, _ = outcome(tmp_path, rows, asked, relation, unit, epsilon)
         assert isinstance(seen, dict), seen
@@ -257,6 +265,8 @@ def test_no_function_that_runs_after_the_charge_contains_a_raise_or_an_assert(
         "add_noise",
         "draw_permute_and_flip",
         "draw_lattice_noise",
+        "draw_gaussian_noise",
+        "_accept",
         "release_to_json",
     } <= names
     assert not names & {
@@ -267,6 +277,8 @@ def test_no_function_that_runs_after_the_charge_contains_a_raise_or_an_assert(
         "prepare_choice",
         "prepare_selection",
         "selection_table",
+        "gaussian_tables",
+        "actual_rho",
         "guarantee_sentence",
     }
     assert [code.co_qualname for code in traced_codes if raises_on_its_own(code)] == []

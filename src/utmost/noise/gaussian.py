@@ -46,7 +46,7 @@ from utmost.exact import ball, ball_endpoints
 from utmost.exact.working_precision import working_precision
 from utmost.noise.entropy import EntropySource, Words, entropy_source
 from utmost.noise.gaussian_law import check_variance, delta_ball, half_width, mass_ball, noise_spread, tail_ball
-from utmost.noise.planar import EXPONENTIAL_ERROR_UNITS, lower_exponential
+from utmost.noise.planar import EXPONENTIAL_ERROR_UNITS, exponential_tables, lower_exponential
 from utmost.noise.table_sampling import (
     Positions,
     SamplingTable,
@@ -259,6 +259,7 @@ def _tables(variance: Fraction) -> GaussianTables:
     reach = math.ceil(math.sqrt(variance * 2 * TAIL_BITS) * math.sqrt(math.log(2)) / block) + 1
     cells = table_from_thresholds(partial(_cell_threshold, variance, block, reach), 2 * reach + 2, -reach - 1)
     limits = [_sure_limit(variance, block, cell) << place_bits for cell in range(-reach, reach)]
+    exponential_tables()  # made here, before a charge, and not by the first draw
     return GaussianTables(variance, cells, reach, place_bits, np.array(limits, dtype=np.uint64))
 
 
