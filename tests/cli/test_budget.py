@@ -227,3 +227,16 @@ def test_a_ledger_takes_no_text_with_a_control_character(utmost, control):
     ):
         with pytest.raises(InputError, match="without control characters"):
             ReleaseCost(**{"budget": "survey", "unit": "row", "neighbours": "replace", "costs": costs} | fields)
+
+
+def test_the_list_says_which_budgets_are_closed_and_what_is_left_of_delta(utmost):
+    utmost("budget", "open", "first", "--epsilon", "1", *LEDGER)
+    utmost("budget", "open", "second", "--epsilon", "1", "--delta", "1e-6", *LEDGER)
+    header, _, *rows = utmost("budget", "list", *LEDGER).out.splitlines()
+    assert "closed" not in header
+    assert [row.split()[-2] for row in rows] == ["0", "0.000001"]
+    utmost("budget", "close", "first", *LEDGER)
+    header, _, first, second = utmost("budget", "list", *LEDGER).out.splitlines()
+    place = header.index("closed")
+    assert first[place : place + 2] == "20"
+    assert second[place : place + 2] == "  "

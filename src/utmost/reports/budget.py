@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 MAX_NAMES = 8  # of queries of a charge that are all named
 DIGEST_CHARS = 12  # of a plan's digest
+DATE_CHARS = 10  # of a time
 
 
 def describe(budget: Budget, state: BudgetState) -> Report:
@@ -60,16 +61,18 @@ def _with_delta(budget: Budget, numbers: dict[str, Quantity], name: str) -> tupl
 def describe_list(entries: Sequence[tuple[Budget, BudgetState]]) -> Report:
     """All budgets of a ledger."""
     measures = [budget.rule.measure for budget, _ in entries]
-    is_mixed = any(measure != "ε" for measure in measures)
+    is_mixed, has_delta = any(measure != "ε" for measure in measures), any(budget.delta for budget, _ in entries)
+    has_closed = any(budget.closed for budget, _ in entries)
     rows: list[tuple[Cell, ...]] = []
     for (budget, state), measure in zip(entries, measures, strict=True):
         numbers = budget_numbers(budget, state)
-        amounts = (numbers["limit"], numbers["spent"], numbers["left"])
-        words = (budget.name, protection_sentence(budget), *((measure,) if is_mixed else ()))
-        rows.append((*words, *amounts, str(state.charges)))
-    header = ("budget", "protects", *(("counts", "limit") if is_mixed else ("ε",)), "spent", "left", "charges")
+        amounts = [numbers["limit"], numbers["spent"], numbers["left"], *([numbers["delta_left"]] * has_delta)]
+        words = [budget.name, protection_sentence(budget), *([budget.closed[:DATE_CHARS]] * has_closed)]
+        rows.append((*words, *([measure] * is_mixed), *amounts, str(state.charges)))
+    words = ["budget", "protects", *(["closed"] * has_closed), *(["counts"] * is_mixed)]
+    header = (*words, "limit" if is_mixed else "ε", "spent", "left", *(["δ left"] * has_delta), "charges")
     return Report(
-        {"budgets": Table(header, tuple(rows), text_columns=3 if is_mixed else 2)},
+        {"budgets": Table(header, tuple(rows), text_columns=len(words))},
         {"budgets": [_document(budget, state) for budget, state in entries]},
     )
 
