@@ -129,6 +129,7 @@ def test_a_table_without_cells_has_a_release_without_cells(folder: Path) -> None
     reading = answer.estimate("uniform", "absolute")
     assert (reading.estimate, reading.interval, repr(reading)) == ((), (), "")
     assert describe(reading).json["cells"] == []
+    assert release.to_arrow().num_rows == reading.to_arrow().num_rows == 0
     assert describe_release(release).json["queries"][0]["cells"] == []
 
 

@@ -20,8 +20,9 @@ from utmost.data.grid import Grid
 from utmost.errors import InputError
 from utmost.publish import output_files
 from utmost.publish.release_model import Answer, Release
-from utmost.publish.tidy_table import bound_text, csv_text, tidy_table, value_interval, value_text
+from utmost.publish.tidy_table import tidy_table, value_interval
 from utmost.queries import Count, Histogram, Mean
+from utmost.tables import bound_text, csv_text, value_text
 
 GRID = Grid(Fraction(0), Fraction(4), Fraction(1))
 

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from utmost.errors import InputError
@@ -29,6 +30,7 @@ from utmost.queries.answer_mechanisms.gaussian import GaussianLattice
 from utmost.queries.answer_mechanisms.mechanism import AnswerMechanism, AnswerValue, Drawn, ErrorLaw
 from utmost.queries.privacy_setting import PrivacySetting, guarantee_sentence, short_epsilon
 from utmost.queries.query import ALTERED, Query, SelectedMechanism
+from utmost.tables import ResultTable, Tabular
 
 if TYPE_CHECKING:
     from utmost.consumer.losses import Loss
@@ -43,7 +45,7 @@ SCHEMAS = (SCHEMA, SCHEMA_2)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Tabular):
     """One query of a release with its answer. `details` is what else was drawn, as the release file has it.
 
     Gaussian noise has a `rho`; `epsilon` is what that converts to at `noise_delta`.
@@ -142,6 +144,17 @@ class Answer:
 
         return estimate(self, prior, loss, **options)
 
+    def table(self, path: str | Path) -> None:
+        """Write the numbers as a tidy table, by the ending of the path: .csv or .parquet."""
+        from utmost.publish.tidy_table import write_table
+
+        write_table((self,), path)
+
+    def _result_table(self) -> ResultTable:
+        from utmost.publish.tidy_table import tidy_table
+
+        return tidy_table((self,)).result_table
+
 
 @dataclass(frozen=True, slots=True)
 class LookupOrigin:
@@ -182,7 +195,7 @@ class LedgerEntry:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Release:
+class Release(Tabular):
     """All answers of one plan. `epsilon` is recomputed from the mechanisms that ran; `units` is public, or None.
 
     `definition` says how (`epsilon`, `delta`) follow from the answers: by sums under pure and approximate, from the sum
@@ -228,6 +241,20 @@ class Release:
 
     def _repr_html_(self) -> str:
         return report_html(self, "release")
+
+    def table(self, path: str | Path) -> None:
+        """Write the numbers as a tidy table, by the ending of the path: .csv or .parquet.
+
+        It may be a new file, or replace a table that utmost wrote.
+        """
+        from utmost.publish.tidy_table import write_table
+
+        write_table(self, path)
+
+    def _result_table(self) -> ResultTable:
+        from utmost.publish.tidy_table import tidy_table
+
+        return tidy_table(self).result_table
 
 
 MAX_UNITS = 10**18

@@ -16,61 +16,70 @@ Numbers are decimals: exact where they are finite, else `value` is rounded to th
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import date
-from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from utmost.data.selection import Key
-from utmost.exact import decimal, decimal_above, decimal_below
 from utmost.exact import epsilon as level_of
 from utmost.exact.files import write_file
-from utmost.publish.output_files import table_note, table_note_path
+from utmost.publish.output_files import check_table_output, table_note, table_note_path
 from utmost.queries.answer_mechanisms.lattice import half_width
 from utmost.queries.answer_mechanisms.mechanism import MISS_PROBABILITY
 from utmost.queries.answer_mechanisms.ratio import RatioMechanism, drawn_parts, ratio_ends
 from utmost.queries.grouped import GroupedQuery, join_columns
-from utmost.queries.keys import key_name
 from utmost.queries.number_column import NumberQuery
+from utmost.tables import Column, ResultTable, bound_text, value_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from utmost.publish.release_model import Answer, Release
+    from utmost.publish.release_model import Answer
     from utmost.queries.query import ValueRange
 
-MAX_DECIMALS = 30  # of a number that is written exactly
-VALUE_DIGITS, BOUND_DIGITS = 15, 12  # of numbers that are not
 FIRST_COLUMNS, NUMBER_COLUMNS = ("query", "kind"), ("value", "low", "high", "error")
-FORMULA_STARTS = (
-    "=",
-    "+",
-    "-",
-    "@",
-    "'",
-    "\t",
-    "\r",
-    "\n",
-)  # of a text; the apostrophe so that it can be taken away again
-MAX_DECIMAL_DIGITS = 38  # of a column of decimals in a Parquet file
+
+
+@dataclass(frozen=True, slots=True)
+class ValueInterval:
+    """The 95 % interval of a value and its half width; None where a value has none in its own unit."""
+
+    low: Fraction | None
+    high: Fraction | None
+    error: Fraction | None
 
 
 @dataclass(frozen=True, slots=True)
 class TidyRow:
-    """One number of a release, with its interval where it has one. Numbers are decimals."""
+    """One number of a release, with its interval where it has one; the texts of its numbers are decimals."""
 
     query: str
     kind: str
     keys: Mapping[str, Key]
-    value: str
-    low: str | None
-    high: str | None
-    error: str | None
+    number: Fraction
+    interval: ValueInterval
+
+    @property
+    def value(self) -> str:
+        """The number as a decimal."""
+        return value_text(self.number)
+
+    @property
+    def low(self) -> str | None:
+        """The lower end of the interval, not above it."""
+        return None if self.interval.low is None else bound_text(self.interval.low, is_upper=False)
+
+    @property
+    def high(self) -> str | None:
+        """The upper end of the interval, not below it."""
+        return None if self.interval.high is None else bound_text(self.interval.high)
+
+    @property
+    def error(self) -> str | None:
+        """The half width of the interval, not below it."""
+        return None if self.interval.error is None else bound_text(self.interval.error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,35 +100,36 @@ class TidyTable:
         keys = (row.keys.get(column) for column in self.key_columns)
         return (row.query, row.kind, *keys, row.value, row.low, row.high, row.error)
 
+    @property
+    def result_table(self) -> ResultTable:
+        """The same as columns of exact numbers."""
+        keys = self.columns[len(FIRST_COLUMNS) : -len(NUMBER_COLUMNS)]
+        return ResultTable(
+            (
+                Column.labels("query", (row.query for row in self.rows)),
+                Column.labels("kind", (row.kind for row in self.rows)),
+                *(
+                    Column.labels(name, (row.keys.get(column) for row in self.rows))
+                    for name, column in zip(keys, self.key_columns, strict=True)
+                ),
+                Column.values("value", (row.number for row in self.rows)),
+                Column.lower("low", (row.interval.low for row in self.rows)),
+                Column.upper("high", (row.interval.high for row in self.rows)),
+                Column.upper("error", (row.interval.error for row in self.rows)),
+            )
+        )
+
     def to_csv(self) -> str:
         """The table as CSV, in UTF-8, a line feed after each row."""
-        stream = io.StringIO()
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow([csv_text(column) for column in self.columns])
-        for row in self.rows:
-            first, numbers = (row.query, row.kind), (row.value, row.low, row.high, row.error)
-            keys = [row.keys.get(column) for column in self.key_columns]
-            writer.writerow([*map(csv_text, (*first, *keys)), *numbers])
-        return stream.getvalue()
+        return self.result_table.to_csv()
 
     def to_arrow(self) -> pa.Table:
         """The table with typed columns: keys by their kind, numbers as decimals of one scale a column."""
-        import pyarrow as pa
-
-        rows = [self.cells(row) for row in self.rows]
-        columns = list(zip(*rows, strict=True)) or [()] * len(self.columns)  # where no cell is told there is no row
-        number_start = len(columns) - len(NUMBER_COLUMNS)
-        arrays = [_key_array(column) for column in columns[:number_start]]
-        arrays += [_number_array(column) for column in columns[number_start:]]
-        return pa.table(arrays, names=list(self.columns))
+        return self.result_table.to_arrow()
 
     def to_parquet(self) -> bytes:
         """The same as a Parquet file."""
-        from pyarrow import parquet
-
-        stream = io.BytesIO()
-        parquet.write_table(self.to_arrow(), stream)
-        return stream.getvalue()
+        return self.result_table.to_parquet()
 
     def write(self, path: Path) -> None:
         """The table in a file, by its ending, and its note beside it; each whole or not at all.
@@ -131,31 +141,30 @@ class TidyTable:
         write_file(table_note_path(path), table_note(content))
 
 
-@dataclass(frozen=True, slots=True)
-class ValueInterval:
-    """The 95 % interval of a value and its half width; None where a value has none in its own unit."""
-
-    low: Fraction | None
-    high: Fraction | None
-    error: Fraction | None
+def write_table(answers: Iterable[Answer], path: str | Path) -> None:
+    """The tidy table of a release in a new .csv or .parquet file, or in place of one that utmost wrote."""
+    file = Path(path)
+    check_table_output(file, "path")
+    tidy_table(answers).write(file)
 
 
-def tidy_table(release: Release) -> TidyTable:
-    """The numbers of a release, in its order; key columns in the order in which they first appear."""
-    columns = dict.fromkeys(column for answer in release for column in key_columns(answer))
-    return TidyTable(tuple(columns), tuple(row for answer in release for row in answer_rows(answer)))
+def tidy_table(answers: Iterable[Answer]) -> TidyTable:
+    """The numbers of a release, or of some answers, in their order; key columns in that in which they first appear."""
+    listed = tuple(answers)
+    columns = dict.fromkeys(column for answer in listed for column in key_columns(answer))
+    return TidyTable(tuple(columns), tuple(row for answer in listed for row in answer_rows(answer)))
 
 
 def key_columns(answer: Answer) -> tuple[str, ...]:
     """The columns of the keys of each number; none where the answer is one number."""
     if not isinstance(answer.value, tuple):
         return ()
-    columns, cells = answer.query.cell_columns, _cells(answer)
+    columns, cells = answer.query.cell_columns, answer_cells(answer)
     width = len(cells[0]) if cells else len(columns)
     return columns if len(columns) == width else tuple(f"cell {k}" for k in range(1, width + 1))
 
 
-def _cells(answer: Answer) -> tuple[tuple[Key, ...], ...]:
+def answer_cells(answer: Answer) -> tuple[tuple[Key, ...], ...]:
     """The keys of each number; its place where its kind has none."""
     values = answer.value if isinstance(answer.value, tuple) else ()
     return answer.query.value_cells(answer.drawn) or tuple((k,) for k in range(1, len(values) + 1))
@@ -167,15 +176,12 @@ def answer_rows(answer: Answer) -> Iterable[TidyRow]:
         yield _row(answer, {}, Fraction(answer.value), answer.details)
         return
     columns = key_columns(answer)
-    for place, (cell, (_, value)) in enumerate(zip(_cells(answer), answer.named_values, strict=True)):
+    for place, (cell, (_, value)) in enumerate(zip(answer_cells(answer), answer.named_values, strict=True)):
         yield _row(answer, dict(zip(columns, cell, strict=True)), Fraction(value), answer.cell_details(place))
 
 
 def _row(answer: Answer, keys: Mapping[str, Key], value: Fraction, details: Mapping[str, Any]) -> TidyRow:
-    interval = value_interval(answer, value, details)
-    low = None if interval.low is None else bound_text(interval.low, is_upper=False)
-    high, error = (None if end is None else bound_text(end) for end in (interval.high, interval.error))
-    return TidyRow(answer.name, answer.kind, keys, value_text(value), low, high, error)
+    return TidyRow(answer.name, answer.kind, keys, value, value_interval(answer, value, details))
 
 
 def value_interval(answer: Answer, value: Fraction, details: Mapping[str, Any] | None = None) -> ValueInterval:
@@ -212,70 +218,3 @@ def _interval_around(value: Fraction, ends: ValueRange) -> ValueInterval:
     """A range widened to a value, and how far the value is from its ends at most."""
     low, high = min(ends[0], value), max(ends[1], value)
     return ValueInterval(low, high, max(value - low, high - value))
-
-
-def value_text(value: Fraction) -> str:
-    """A number as a decimal: exact where that is finite, else of 15 digits.
-
-    >>> value_text(Fraction(-7, 8)), value_text(Fraction(10**20)), value_text(Fraction(1, 3))
-    ('-0.875', '100000000000000000000', '0.333333333333333')
-    """
-    return _exact_text(value) or f"{Decimal(decimal(value, VALUE_DIGITS)):f}"
-
-
-def bound_text(value: Fraction, is_upper: bool = True) -> str:
-    """A bound as a decimal: exact where that is finite, else rounded outward to 12 digits.
-
-    >>> bound_text(Fraction(5, 2)), bound_text(Fraction(1, 3)), bound_text(Fraction(1, 3), is_upper=False)
-    ('2.5', '0.333333333334', '0.333333333333')
-    """
-    write = decimal_above if is_upper else decimal_below
-    return _exact_text(value) or f"{Decimal(write(value, BOUND_DIGITS)):f}"
-
-
-def _exact_text(value: Fraction) -> str | None:
-    """A finite decimal; None where it has too many decimals."""
-    scaled = value * 10**MAX_DECIMALS
-    if scaled.denominator != 1:
-        return None
-    whole, decimals = divmod(abs(int(scaled)), 10**MAX_DECIMALS)
-    digits = f"{whole}.{str(decimals).zfill(MAX_DECIMALS)}".rstrip("0").rstrip(".")
-    return f"-{digits}" if value < 0 else digits
-
-
-def csv_text(key: Key | None) -> str:
-    """A key or a text in a CSV file; one that a spreadsheet could take for a formula begins with an apostrophe.
-
-    So does a text that begins with an apostrophe, so that taking one away gives every text back. Numbers stay.
-
-    >>> [csv_text(key) for key in ("=1+1", "-", "'quoted'", "north", -3, True, None)]
-    ["'=1+1", "'-", "''quoted'", 'north', '-3', 'true', '']
-    """
-    if key is None:
-        return ""
-    return f"'{key}" if isinstance(key, str) and key.startswith(FORMULA_STARTS) else key_name(key)
-
-
-def _key_array(column: tuple[Any, ...]) -> pa.Array:
-    """Keys of one kind in a column of that kind, of several kinds as texts."""
-    import pyarrow as pa
-
-    kinds = {type(key) for key in column if key is not None}
-    by_kind: dict[type, pa.DataType] = {bool: pa.bool_(), int: pa.int64(), date: pa.date32()}
-    fits = all(abs(key) < 2**63 for key in column if type(key) is int)
-    if len(kinds) == 1 and fits and (kind := kinds.pop()) in by_kind:
-        return pa.array(column, by_kind[kind])
-    return pa.array([None if key is None else key_name(key) for key in column], pa.string())
-
-
-def _number_array(column: tuple[Any, ...]) -> pa.Array:
-    """Decimals of one scale; texts where they have more digits than a column can hold."""
-    import pyarrow as pa
-
-    numbers = [None if text is None else Decimal(text) for text in column]
-    present = [text.lstrip("-").partition(".") for text in column if text is not None]
-    scale = max((len(decimals) for _, _, decimals in present), default=0)
-    digits = scale + max((len(whole) for whole, _, _ in present), default=1)
-    if digits > MAX_DECIMAL_DIGITS:
-        return pa.array(column, pa.string())
-    return pa.array(numbers, pa.decimal128(MAX_DECIMAL_DIGITS, scale))

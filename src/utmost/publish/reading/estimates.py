@@ -22,6 +22,7 @@ from utmost.publish.reading.prior_points import Axis
 from utmost.publish.release_model import Answer
 from utmost.queries.answer_mechanisms.gaussian import GaussianLattice
 from utmost.queries.answer_mechanisms.lattice import GeometricLattice, LatticeMechanism
+from utmost.tables import ResultTable, Tabular
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Value: TypeAlias = int | Fraction
@@ -128,7 +129,7 @@ class Belief:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Estimate:
+class Estimate(Tabular):
     """A consumer's reading of one answer of a release: one reading, or one for each of the `cells` of a histogram.
 
     `before` are the losses over all answers, before this one was known, and `every` the reading of each of them;
@@ -190,6 +191,11 @@ class Estimate:
 
     def _repr_html_(self) -> str:
         return report_html(self, "estimate")
+
+    def _result_table(self) -> ResultTable:
+        from utmost.publish.estimate_table import estimate_table
+
+        return estimate_table(self)
 
     def _one_or_all(self, values: tuple[Value, ...]) -> Value | tuple[Value, ...]:
         return values if self.has_cells else values[0]
