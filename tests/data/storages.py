@@ -1,17 +1,20 @@
-"""One table in every storage a table can have: files of three formats, PostgreSQL, and Spark."""
+"""One table in every storage a table can have: files of three formats, PostgreSQL, Spark, and data frames."""
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from itertools import count
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from utmost.data.frames import frame_source
 from utmost.data.lookup import Lookup
 from utmost.data.sources import Source, open_table
 from utmost.data.table import Table
@@ -42,7 +45,9 @@ COLUMNS = {
     "flag": Column("bool", "boolean", "truth"),
     "day": Column("date32", "date", "date"),
 }
-STORAGES = ("csv", "parquet", "duckdb", "postgres", "spark", "spark-csv")
+FRAMES = ("pandas", "polars", "arrow")
+STORAGES = ("csv", "parquet", "duckdb", "postgres", "spark", "spark-csv", *FRAMES)
+STORAGE_CASES = [pytest.param(name, marks=pytest.mark.slow if name in FRAMES else ()) for name in STORAGES]
 
 
 def arrow_type(name: str) -> Any:
@@ -55,11 +60,9 @@ def arrow_type(name: str) -> Any:
 
 
 def write_parquet(rows: Sequence[Row], path: Path, columns: Mapping[str, Column] = COLUMNS) -> None:
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    arrays = {name: pa.array([row[name] for row in rows], arrow_type(c.arrow)) for name, c in columns.items()}
-    pq.write_table(pa.table(arrays), path)
+    pq.write_table(make_arrow(rows, columns), path)
 
 
 def write_csv(rows: Sequence[Row], path: Path, columns: Mapping[str, Column] = COLUMNS) -> None:
@@ -100,6 +103,39 @@ def write_postgres(rows: Sequence[Row], url: str, name: str, columns: Mapping[st
         )
 
 
+def make_arrow(rows: Sequence[Row], columns: Mapping[str, Column] = COLUMNS) -> Any:
+    import pyarrow as pa
+
+    return pa.table({name: pa.array([row[name] for row in rows], arrow_type(c.arrow)) for name, c in columns.items()})
+
+
+def make_frame(
+    library: str, rows: Sequence[Row], columns: Mapping[str, Column] = COLUMNS
+) -> tuple[Any, dict[str, str]]:
+    """A data frame of a library, with nullable types, and the kinds of its columns of Python objects."""
+    table = make_arrow(rows, columns)
+    if library == "arrow":
+        return table, {}
+    if library == "polars":
+        import polars as pl
+
+        return pl.from_arrow(table), {}
+    import pandas as pd
+
+    nullable = {"int8": "Int8", "int64": "Int64", "double": "Float64", "float": "Float32", "bool": "boolean"}
+    objects = {name: column.csv for name, column in columns.items() if column.arrow == "date32"}
+    series = {
+        name: pd.Series(
+            [row[name] for row in rows],
+            dtype=nullable.get(column.arrow) or pd.ArrowDtype(arrow_type(column.arrow))
+            if name not in objects
+            else object,
+        )
+        for name, column in columns.items()
+    }
+    return pd.DataFrame(series), objects
+
+
 @contextmanager
 def open_stored_table(
     storage: str,
@@ -117,6 +153,9 @@ def open_stored_table(
         assert url is not None
         write_postgres(rows, url, f"people {number}", columns)
         source = Source(url, table=f"people {number}", **new_columns)
+    elif storage in FRAMES:
+        frame, objects = make_frame(storage, rows, columns)
+        source = replace(frame_source(frame, columns=objects), **new_columns)
     else:
         file_format = {"spark": "parquet", "spark-csv": "csv"}.get(storage, storage)
         writers: Mapping[str, Callable[..., None]] = {

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from data.storages import STORAGES, Column, open_stored_table
+from data.storages import STORAGE_CASES, Column, open_stored_table
 from spark import quiet
 from utmost.data.cells import Grouping
 from utmost.data.found_cells import FoundKeys
@@ -66,7 +66,7 @@ def expected_answers(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
     return stored_answers("parquet", PLAIN, tmp_path_factory.mktemp("plain"))
 
 
-@pytest.fixture(scope="module", params=STORAGES)
+@pytest.fixture(scope="module", params=STORAGE_CASES)
 def storage(request: pytest.FixtureRequest) -> str:
     name: str = request.param
     if name.startswith("spark"):

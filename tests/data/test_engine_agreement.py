@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from data.oracle import Truth, Where, assert_agrees, position, relevant_values, row_cell
-from data.storages import STORAGES, open_stored_table, stored_rows
+from data.storages import FRAMES, STORAGE_CASES, open_stored_table, stored_rows
 from spark import quiet
 from utmost.data.cells import Grouping
 from utmost.data.found_cells import FoundKeys
@@ -47,8 +47,24 @@ from utmost.queries.registry import FOUND_FORMS
 
 pytestmark = quiet
 
-EXAMPLES = {"csv": 60, "parquet": 100, "duckdb": 60, "postgres": 60, "spark": 15, "spark-csv": 10}
-TABLE_EXAMPLES = {"csv": 15, "parquet": 40, "duckdb": 15, "postgres": 15, "spark": 3, "spark-csv": 3}
+EXAMPLES = {
+    "csv": 60,
+    "parquet": 100,
+    "duckdb": 60,
+    "postgres": 60,
+    "spark": 15,
+    "spark-csv": 10,
+    **dict.fromkeys(FRAMES, 40),
+}
+TABLE_EXAMPLES = {
+    "csv": 15,
+    "parquet": 40,
+    "duckdb": 15,
+    "postgres": 15,
+    "spark": 3,
+    "spark-csv": 3,
+    **dict.fromkeys(FRAMES, 15),
+}
 BIG = (0, 1, -1, 7, 2**31, 2**53 + 1, 2**63 - 1, -(2**63))
 FLOATS = (0.0, -0.0, 0.1, 0.3, 0.5, -0.5, 1.5, 2.5, 1e-310, 5e-324, 1e308, -1e308, float("inf"), -float("inf"), 1e15)
 SINGLES = (0.0, -0.0, 0.5, 1.5, -2.25, 0.10000000149011612, 3.4028234663852886e38, 1.401298464324817e-45, float("inf"))
@@ -228,7 +244,7 @@ def fixed_rows(size: int) -> list[dict[str, Any]]:
 ROWS = fixed_rows(400)
 
 
-@pytest.fixture(scope="module", params=STORAGES)
+@pytest.fixture(scope="module", params=STORAGE_CASES)
 def storage(request: pytest.FixtureRequest) -> str:
     name: str = request.param
     if name.startswith("spark"):

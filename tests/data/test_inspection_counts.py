@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from data.storages import COLUMNS, STORAGES, open_stored_table
+from data.storages import COLUMNS, FRAMES, STORAGES, open_stored_table
 from spark import quiet
 from utmost.data.candidates import Candidates
 from utmost.data.cells import Grouping
@@ -35,7 +35,11 @@ ROWS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.fixture(params=[pytest.param(name, marks=pytest.mark.slow if "spark" in name else ()) for name in STORAGES])
+@pytest.fixture(
+    params=[
+        pytest.param(name, marks=pytest.mark.slow if "spark" in name or name in FRAMES else ()) for name in STORAGES
+    ]
+)
 def table(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
     url = request.getfixturevalue("postgres_module_url") if request.param == "postgres" else None
     if "spark" in request.param:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from data.storages import STORAGES, Column, open_stored_table
+from data.storages import STORAGE_CASES, Column, open_stored_table
 from spark import quiet
 from utmost.data.lookup import Lookup
 from utmost.data.selection import PrivacyUnit, Selection
@@ -87,7 +87,7 @@ def write_public(folder: Path, column: str) -> Lookup:
     return Lookup(f"{column}.parquet", {column: "key"}, {"number": f"{column} number"})
 
 
-@pytest.fixture(scope="module", params=STORAGES)
+@pytest.fixture(scope="module", params=STORAGE_CASES)
 def storage(request: pytest.FixtureRequest) -> str:
     name: str = request.param
     if name.startswith("spark"):

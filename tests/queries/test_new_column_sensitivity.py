@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from data.storages import STORAGES, Column, Row, open_stored_table
+from data.storages import STORAGE_CASES, STORAGES, Column, Row, open_stored_table
 from spark import quiet
 from utmost.data.cells import Grouping
 from utmost.data.grid import Grid
@@ -158,7 +158,7 @@ def worlds(unit: PrivacyUnit) -> list[dict[str, Any]]:
     ]
 
 
-@pytest.fixture(scope="module", params=STORAGES)
+@pytest.fixture(scope="module", params=STORAGE_CASES)
 def storage(request: pytest.FixtureRequest) -> str:
     name: str = request.param
     if name.startswith("spark"):

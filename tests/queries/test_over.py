@@ -15,7 +15,7 @@ import jsonschema
 import pytest
 
 import utmost
-from data.storages import COLUMNS, STORAGES, open_stored_table
+from data.storages import COLUMNS, FRAMES, STORAGES, open_stored_table
 from spark import quiet
 from utmost import ledger
 from utmost.cli import run
@@ -62,7 +62,11 @@ def worlds() -> list[dict[str, Any]]:
     return [dict.fromkeys(COLUMNS) | row for row in rows]
 
 
-@pytest.fixture(params=[pytest.param(name, marks=pytest.mark.slow if "spark" in name else ()) for name in STORAGES])
+@pytest.fixture(
+    params=[
+        pytest.param(name, marks=pytest.mark.slow if "spark" in name or name in FRAMES else ()) for name in STORAGES
+    ]
+)
 def table(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Table]:
     url = request.getfixturevalue("postgres_module_url") if request.param == "postgres" else None
     if "spark" in request.param:

@@ -25,6 +25,8 @@ from utmost.data.engines import registry
 from utmost.data.engines.csv_types import KIND_PATTERNS
 from utmost.data.engines.duckdb import unconnected
 from utmost.data.engines.engine import CSV, Engine, Location, LocationKind
+from utmost.data.engines.frame_readers import find_frame_kind
+from utmost.data.engines.frames import FRAME
 from utmost.data.engines.schema import ColumnKind, column_kind
 from utmost.data.lookup import Lookup, PublicRows, check_public, join_lookup, read_lookup
 from utmost.data.predicates import Predicate
@@ -42,7 +44,8 @@ class Source:
     """A location, the table in it, the engine that reads it, and the kinds of a CSV file's columns.
 
     `derive` has the expressions of derived columns, `missing` the texts of a CSV file's columns that mean NULL,
-    `lookups` the public tables that columns are taken from.
+    `lookups` the public tables that columns are taken from. `data` is a data frame, which takes the place of a location
+    (`data.frames`).
 
     >>> Source("postgresql://ann:secret@db.example/survey", table="people")
     Source(postgresql://db.example/survey, table='people')
@@ -55,17 +58,20 @@ class Source:
     derive: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     missing: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
     lookups: tuple[Lookup, ...] = ()
+    data: object = field(default=None, compare=False)
 
     @property
     def kind(self) -> LocationKind:
         """What kind of location it is."""
+        if self.data is not None:
+            return FRAME
         if self.location in SAMPLE_FILES:
             return CSV
         kind = registry.find_kind(self.location, self.engine)
         if kind is None:
             raise InputError(
                 f"location must be {registry.describe_locations(*SAMPLE_FILES)}, got {self.name!r}: "
-                f"{registry.describe_missing_locations()}",
+                f"{registry.describe_missing_locations()}; and in Python, where data is a data frame",
                 "location",
             )
         return kind
@@ -83,6 +89,8 @@ class Source:
     @property
     def name(self) -> str:
         """The location as it may be shown: a file's name, or a database without user, password and options."""
+        if self.data is not None:
+            return find_frame_kind(self.data).title
         if self.location in SAMPLE_FILES or not self.location:
             return self.location or "catalogue"
         if "://" not in self.location:
@@ -122,7 +130,8 @@ def open_table(source: Source, folder: Path, used: Set[str] | None = None) -> It
         engine.open(location) as opened,
     ):
         if source.kind.has_types:
-            _check_declared(source, opened.rows.schema())
+            kinds = {name: column_kind(dtype) for name, dtype in opened.rows.schema().items()}
+            _check_declared(source, {**kinds, **opened.unread})
         rows, bases = _add_columns(
             opened.rows, derivations, list(zip(source.lookups, public_tables, strict=True)), engine
         )
@@ -208,14 +217,13 @@ def _check_options(source: Source) -> None:
         raise InputError(f"table must be left out for {source.name!r}: the file is the table", "table")
 
 
-def _check_declared(source: Source, types: Any) -> None:
+def _check_declared(source: Source, kinds: Mapping[str, ColumnKind]) -> None:
     """Refuse a declared kind that a column of a typed source does not have: it has one of its own."""
     for name, declared in source.columns.items():
-        if name not in types:
-            raise unknown_column(name, list(types), "columns", "columns")
-        if column_kind(types[name]) != declared:
-            actual = column_kind(types[name])
-            problem = f"columns must be of the kinds that {source.name!r} has: {name} is of kind {actual}"
+        if name not in kinds:
+            raise unknown_column(name, list(kinds), "columns", "columns")
+        if kinds[name] != declared:
+            problem = f"columns must be of the kinds that {source.name!r} has: {name} is of kind {kinds[name]}"
             raise InputError(problem, "columns", "declare it so, leave it out, or use a derived column")
 
 
@@ -228,7 +236,15 @@ def _locate(source: Source, folder: Path, used: Set[str] | None = None) -> Itera
             _check_path(path, source)
         used_columns = None if used is None else frozenset(used)
         yield Location(
-            source.kind, source.location, path, source.table, columns, source.missing, used_columns, _new_names(source)
+            source.kind,
+            source.location,
+            path,
+            source.table,
+            columns,
+            source.missing,
+            used_columns,
+            _new_names(source),
+            source.data,
         )
 
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from utmost import __version__, ledger
 from utmost.data import sources
 from utmost.data.engines import SourceIdentity
+from utmost.data.frames import with_frame
 from utmost.data.lookup import check_unchanged as check_lookup_unchanged
 from utmost.data.source_identity import check_unchanged, identify_source
 from utmost.errors import BudgetError, InputError, LedgerError, OutputError, UndecidedError
@@ -272,15 +273,21 @@ def _data_origin(plan: Plan, table: Table) -> DataOrigin:
     return DataOrigin(table.engine, source.name, plan.fingerprint, dict(source.derive), lookups)
 
 
-def release(plan: PlanSource, progress: Progress | None = None) -> Release:
-    """Answer a plan under its budget, and write the release to the plan's output, if it has one."""
-    with prepare_release(plan) as prepared_release:
+def release(plan: PlanSource, progress: Progress | None = None, *, data: object = None) -> Release:
+    """Answer a plan under its budget, and write the release to the plan's output, if it has one.
+
+    `data` is a data frame for a plan that names no location.
+    """
+    with prepare_release(plan, data=data) as prepared_release:
         return prepared_release.spend(progress) if progress else prepared_release.spend()
 
 
-def preview(plan: PlanSource) -> Preview:
-    """What `release` would spend and how far off it would be; raises what it would raise before the charge."""
-    with prepare_release(plan, dry_run=True) as prepared_release:
+def preview(plan: PlanSource, *, data: object = None) -> Preview:
+    """What `release` would spend and how far off it would be; raises what it would raise before the charge.
+
+    `data` is that of `release`.
+    """
+    with prepare_release(plan, dry_run=True, data=data) as prepared_release:
         if prepared_release.preview.refusal is not None:
             raise prepared_release.preview.refusal
         return prepared_release.preview
@@ -288,14 +295,16 @@ def preview(plan: PlanSource) -> Preview:
 
 @contextmanager
 def prepare_release(
-    plan_source: PlanSource, dry_run: bool = False, charged_by: str | None = None
+    plan_source: PlanSource, dry_run: bool = False, charged_by: str | None = None, *, data: object = None
 ) -> Iterator[PreparedRelease]:
     """A plan with its source and its ledger open and everything checked that can be without spending.
 
     A dry run needs no open budget, and has the `refusal` of one that is short. `charged_by` is who the ledger says has
-    charged; by default the system's user.
+    charged; by default the system's user. `data` is a data frame for a plan that names no location.
     """
     plan = plans.load_plan(plan_source)
+    if data is not None:
+        plan = replace(plan, source=with_frame(plan.source, data))
     if plan.output is not None:
         output_files.check_release_output(plan)
         with release_file.ReservedFile(plan.output):

@@ -197,7 +197,7 @@ def plan_from_mapping(content: Mapping[str, Any], folder: Path | None = None) ->
         budget=top.text("budget"),
         ledger=top.text("ledger", DEFAULT_LEDGER),
         output=None if output is None else base_folder / output,
-        **_parse_source(top.table("source"), top.table("derive", {}), _lookup_tables(top)),
+        **_parse_source(top.table("source", {}), top.table("derive", {}), _lookup_tables(top)),
         unit=_parse_unit(top.table("unit", {})),
         part=_parse_part(top.table("part", None)),
         queries=_parse_queries(top.tables("query"), price, noise),
@@ -542,6 +542,8 @@ def plan_digest(plan: Plan) -> str:
             for query_spec in plan.queries
         ],
     }
+    if source.data is not None:
+        content["frame"] = source.name
     if source.derive:
         content["derive"] = dict(source.derive)
     if source.missing:

@@ -41,6 +41,7 @@ SELECT_SHADOWS = f"""
         AND lower(function_name) IN (SELECT lower(function_name) FROM duckdb_functions() WHERE internal)
 """
 WILDCARDS = "*?["
+LOCK_MESSAGE = "DuckDB must let itself be locked: update it with pip"
 HUGEINT_TYPE = (38, 0)  # precision and scale that ibis takes a hugeint for
 
 
@@ -48,7 +49,7 @@ class DuckDbEngine(Engine):
     """DuckDB."""
 
     name, title = "duckdb", "DuckDB"
-    kinds = (CSV, PARQUET, DUCKDB_FILE)
+    kinds: tuple[LocationKind, ...] = (CSV, PARQUET, DUCKDB_FILE)
     quotient_function = ("divide", "int64")
     adds_product_digits = False  # the type of a product is that of its wider factor
 
@@ -166,9 +167,7 @@ def _connect(path: Path, is_database: bool = False) -> Iterator[Connection]:
                 run_guarded(lambda: _attach(session, path), message)
             # What a Parquet file says of its columns leaves NaN out, so that an answer would depend on it.
             session.execute("SET disabled_optimizers = 'statistics_propagation'")
-            yield run_guarded(
-                lambda: _restrict_to_path(session, path), "DuckDB must let itself be locked: update it with pip"
-            )
+            yield run_guarded(lambda: _restrict_to_path(session, path), LOCK_MESSAGE)
 
 
 def _attach(session: Any, path: Path) -> None:
@@ -179,12 +178,17 @@ def _attach(session: Any, path: Path) -> None:
 
 def _restrict_to_path(session: Any, path: Path) -> Connection:
     """A connection that may read one path, and cannot change that."""
+    setting = "allowed_directories" if path.is_dir() else "allowed_paths"
+    session.execute(f"SET {setting} = ?", [[str(path), _literal_pattern(path)]])
+    return _lock(session, DUCKDB)
+
+
+def _lock(session: Any, engine: DuckDbEngine) -> Connection:
+    """A connection that can read nothing outside its database but what it was allowed, and cannot change that."""
     from ibis.backends.duckdb import Backend
 
     backend = Backend.from_connection(session)  # sets that no Python variable is taken for a table
     session.execute("SET TimeZone = 'UTC'")
-    setting = "allowed_directories" if path.is_dir() else "allowed_paths"
-    session.execute(f"SET {setting} = ?", [[str(path), _literal_pattern(path)]])
     session.execute("SET enable_external_access = false")
     session.execute("SET lock_configuration = true")
 
@@ -192,7 +196,22 @@ def _restrict_to_path(session: Any, path: Path) -> Connection:
         fetched_rows: list[Row] = session.execute(statement).fetchall()
         return fetched_rows
 
-    return Connection(DUCKDB, backend, fetch)
+    return Connection(engine, backend, fetch)
+
+
+@contextmanager
+def connect_in_memory(engine: DuckDbEngine) -> Iterator[tuple[Connection, Any]]:
+    """A locked connection to no file that writes nothing to disk, and its session, in which rows can be put."""
+    import duckdb
+
+    with duckdb.connect(":memory:", config={**EXTENSION_SETTINGS, "temp_directory": ""}) as session:
+        session.execute("SET disabled_optimizers = 'statistics_propagation, filter_pushdown, join_filter_pushdown'")
+        yield run_guarded(lambda: _lock(session, engine), LOCK_MESSAGE), session
+
+
+def describe_view(connection: Connection, name: str) -> Any:
+    """A table or view of the database in memory."""
+    return _describe_table(connection, MEMORY, "main", name)
 
 
 def _describe_table(connection: Connection, database: str, schema: str, name: str) -> Any:

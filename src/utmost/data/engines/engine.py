@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from utmost.data.engines.expressions import builtin_function
+from utmost.data.engines.schema import ColumnKind
 from utmost.errors import DataError, UtmostError
 
 Row = tuple[Any, ...]
@@ -29,7 +30,7 @@ class LocationKind:
     A kind with neither is what its engine reads where a plan gives no location. `words` name it in errors. Without
     `has_types` a plan may declare the kinds of the columns, without `has_tables` it must not name a table. A folder may
     stand for a file of the kind if `folder_pattern` finds its files. `log_suffixes` end the names of files beside it
-    that belong to it.
+    that belong to it. One that `is_in_memory` is no text: its rows are an object of this process.
     """
 
     name: str
@@ -40,11 +41,17 @@ class LocationKind:
     has_tables: bool = True
     folder_pattern: str | None = None
     log_suffixes: tuple[str, ...] = ()
+    is_in_memory: bool = False
 
     @property
     def is_file(self) -> bool:
         """Whether such a location is a path."""
         return bool(self.suffixes)
+
+    @property
+    def needs_no_location(self) -> bool:
+        """Whether a plan that gives no location can mean it."""
+        return not self.suffixes and not self.prefixes and not self.is_in_memory
 
 
 CSV = LocationKind("csv", "a CSV file", suffixes=(".csv",), has_types=False, has_tables=False)
@@ -59,7 +66,7 @@ class Location:
 
     `missing` are texts of a CSV file that mean NULL, by column. `used` are the columns that will be asked about; None
     stands for all of them. An engine may leave the others out, but for those called like one of `new_names`, columns
-    that will be added: such a name is refused.
+    that will be added: such a name is refused. `data` are the rows themselves where they are an object in memory.
     """
 
     kind: LocationKind
@@ -70,6 +77,7 @@ class Location:
     missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     used: frozenset[str] | None = None
     new_names: frozenset[str] = frozenset()
+    data: object = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +236,8 @@ class OpenedTable:
     """A table in its engine, to be asked; of a CSV file also its texts, before they are made values of their kinds.
 
     `guessed_columns` are those whose kinds were found in the rows themselves. `database` is the same text only for the
-    same database, as the open connection says; None where it says nothing.
+    same database, as the open connection says; None where it says nothing. `unread` are the kinds of the columns that
+    were left out.
     """
 
     connection: Connection
@@ -236,3 +245,4 @@ class OpenedTable:
     texts: Any = None
     guessed_columns: frozenset[str] = frozenset()
     database: str | None = None
+    unread: Mapping[str, ColumnKind] = field(default_factory=dict)

@@ -6,19 +6,22 @@ from pathlib import PurePath
 
 from utmost.data.engines.duckdb import DUCKDB
 from utmost.data.engines.engine import Engine, LocationKind
+from utmost.data.engines.frames import FRAMES
 from utmost.data.engines.postgres import POSTGRES
 from utmost.data.engines.spark import SPARK
 
 ENGINES: tuple[Engine, ...] = (  # the first that reads a kind of location does so where a plan names none
     DUCKDB,
+    FRAMES,
     POSTGRES,
     SPARK,
 )
 
 
 def location_kinds() -> list[LocationKind]:
-    """The kinds of locations that some engine reads."""
-    return list(dict.fromkeys(kind for engine in ENGINES for kind in engine.kinds))
+    """The kinds of locations that some engine reads and a plan can name."""
+    kinds = (kind for engine in ENGINES for kind in engine.kinds if not kind.is_in_memory)
+    return list(dict.fromkeys(kinds))
 
 
 def find_kind(location: str, engine_name: str | None = None) -> LocationKind | None:
@@ -29,7 +32,7 @@ def find_kind(location: str, engine_name: str | None = None) -> LocationKind | N
     """
     if not location:
         kinds = [kind for engine in ENGINES if engine.name == engine_name for kind in engine.kinds]
-        return next((kind for kind in kinds if not kind.suffixes and not kind.prefixes), None)
+        return next((kind for kind in kinds if kind.needs_no_location), None)
     for kind in location_kinds():
         if kind.prefixes and location.startswith(kind.prefixes):
             return kind
@@ -63,7 +66,7 @@ def describe_missing_locations() -> str:
         f'with engine = "{engine.name}" it may be left out, for {kind.words}'
         for engine in ENGINES
         for kind in engine.kinds
-        if not kind.suffixes and not kind.prefixes
+        if kind.needs_no_location
     )
 
 
