@@ -8,11 +8,15 @@ from fractions import Fraction
 
 import pytest
 
+from utmost.exact import ball
+from utmost.exact.working_precision import working_precision
 from utmost.ledger.compositions.pld import NO_BOUND, pld_epsilon
 from utmost.ledger.costs import ChargeGroup, QueryCost
 from utmost.ledger.loss_distributions import compose
 from utmost.ledger.loss_laws import ConcentratedLoss, GaussianLoss, GeometricLoss, LossLaw
 from utmost.noise.concentrated import epsilon_of_rho
+from utmost.noise.gaussian_law import delta_ball
+from utmost.publish.told_privacy import told_privacy
 
 MILLIONTH = Fraction(1, 10**6)
 GRID = 1e-3  # of dp-accounting, where its default of 1e-4 takes long; optimistic whatever it is
@@ -92,3 +96,19 @@ def test_noise_without_an_epsilon_at_this_delta_is_more_than_any_budget_has() ->
     group = ChargeGroup(Fraction(1), "gaussian", 1, delta=MILLIONTH, rho=Fraction(1, 100))
     assert pld_epsilon([group], Fraction(0)) == NO_BOUND
     assert pld_epsilon([ChargeGroup(Fraction(1), "concentrated", 1, rho=Fraction(1, 100))], Fraction(-1)) == NO_BOUND
+
+
+@pytest.mark.parametrize("law", ["gaussian", "concentrated"])
+def test_an_epsilon_above_that_of_any_budget_is_still_a_bound(law: str) -> None:
+    rho, delta = Fraction(100_000), Fraction("1e-6")
+    told = pld_epsilon([QueryCost("q", Fraction(1), law, 1, delta, rho).group(None)], delta)
+    assert rho < told <= epsilon_of_rho(rho, delta) * Fraction(101, 100)
+    with working_precision(256):
+        assert delta_ball(1 / (2 * rho), 1, told) <= delta.numerator / ball(delta.denominator, 256)
+
+
+def test_at_a_delta_below_those_of_distributions_gaussian_noise_is_told_by_its_rho() -> None:
+    rho, delta = Fraction(1, 10), Fraction(1, 10**38)
+    costs = [QueryCost("q", Fraction(1), "gaussian", 1, delta, rho), QueryCost("r", Fraction(1, 10))]
+    told = told_privacy(costs, delta, "pld")
+    assert told.epsilon == epsilon_of_rho(rho + Fraction(1, 200), delta)

@@ -187,6 +187,25 @@ def test_a_single_count_gets_geometric_noise_where_loss_distributions_are_compos
     assert Fraction("0.99") <= planned.spec.epsilon <= Fraction("1.01")
 
 
+def test_a_delta_at_which_a_little_rho_tells_nothing_is_searched_as_any_other(
+    open_budget: Callable[..., None],
+) -> None:
+    open_budget("pld", Fraction(1, 10), Fraction(1, 10))
+    preview = execute.preview(plan_content(1, epsilon="0.1", delta="0.1"))
+    assert Fraction(99, 1000) <= preview.cost <= Fraction(1, 10)
+    assert preview.planned_answers[0].spec.rho > rho_of(Fraction(1, 10), Fraction(1, 10))  # whose ε is 0
+
+
+def test_own_prices_above_the_plans_are_refused_as_such_where_loss_distributions_are_composed(
+    open_budget: Callable[..., None],
+) -> None:
+    open_budget("pld")
+    content = plan_content(2, epsilon="0.1")
+    content["query"][1]["epsilon"] = "0.5"
+    with pytest.raises(InputError, match="epsilon of the plan must be more than its queries have of their own"):
+        execute.preview(content)
+
+
 def test_mixed_noise_where_loss_distributions_are_composed(open_budget: Callable[..., None]) -> None:
     open_budget("pld")
     content = plan_content(3)

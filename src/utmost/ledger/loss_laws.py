@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from flint import arb
 
     from utmost.noise.selection import SelectionLaw
+
+BlockPlaces = Callable[["arb", "arb"], list[tuple[int, "arb"]]]  # a block's weights, and where they are
 
 MAX_KNOTS = 1024  # losses of one geometric answer; those of more steps are taken together
 SELECTION_PARTS = 1024  # of the losses from −ε to ε of a selection
@@ -81,7 +83,7 @@ class GeometricLoss(LossLaw):
 
     def measure(self, bits: int, is_upper: bool, direction: bool) -> LossMeasure:
         """On the grid of its own losses, or on one of MAX_KNOTS steps."""
-        with working_precision(bits + EXTRA_BITS):
+        with working_precision(bits + EXTRA_BITS + self.steps.bit_length()):
             if self.steps > MAX_KNOTS and not is_upper:
                 spacing, masses = self.epsilon / MAX_KNOTS, self._pieces(bits)
             else:
@@ -95,14 +97,14 @@ class GeometricLoss(LossLaw):
         """Places, from −ε on in units of spacing/steps, and masses."""
         from flint import arb
 
-        precision, step = bits + EXTRA_BITS, self.epsilon / self.steps
+        precision = bits + EXTRA_BITS + self.steps.bit_length()
+        step = ball(self.epsilon / self.steps, precision)
         knots = [j * self.steps // count for j in range(count + 1)]
         gaps = [right - left for left, right in pairwise(knots)]
-        slope_of = {gap: ball(step * gap / 2, precision).tanh() for gap in set(gaps)}
+        slope_of = {gap: (step * gap / 2).tanh() for gap in set(gaps)}
         slopes = [arb(1), *(slope_of[gap] for gap in gaps), arb(1)]
         masses = [
-            (-ball(step * y, precision)).exp() * (below + above) / 2
-            for y, (below, above) in zip(knots, pairwise(slopes), strict=True)
+            (-y * step).exp() * (below + above) / 2 for y, (below, above) in zip(knots, pairwise(slopes), strict=True)
         ]
         return [
             ((self.steps - y) * count, ball_integer(mass, bits, is_upper))
@@ -185,7 +187,8 @@ class GaussianLoss(LossLaw):
 
     def _places(self, reach: int, bits: int, is_upper: bool) -> LossMeasure:
         precision = 3 * bits + EXTRA_BITS
-        weights = [(-ball(Fraction(x * x) / (2 * self.variance), precision)).exp() for x in range(reach + 1)]
+        rate = ball(1 / (2 * self.variance), precision)
+        weights = [(-(x * x) * rate).exp() for x in range(reach + 1)]
         rest, kept = self._weight_beyond(reach, precision), 2 * sum(weights[1:], weights[0] / 2)
         total = kept.union(kept + 2 * rest)
         side = [ball_integer(weight / total, bits, is_upper) for weight in weights]
@@ -197,15 +200,16 @@ class GaussianLoss(LossLaw):
 
     def _blocks(self, radius: int, bits: int, is_upper: bool) -> LossMeasure:
         precision, width = 3 * bits + EXTRA_BITS, 2 * radius + 1
+        rate = ball(1 / (2 * self.variance), precision)
         last = math.isqrt(math.ceil(2 * bits * self.variance)) // width + 1
         spacing = width * self.shift / self.variance
         total = _gaussian_total(self.variance, precision)
         beyond = ball_integer(self._weight_beyond(last * width + radius, precision) / total, bits, True)
-        place = self._split_block if is_upper else self._join_block
+        place = (self._block_splitter if is_upper else self._block_joiner)(radius, rate)
         atoms = [
             ((last - k << PLACE_BITS) + position, ball_integer(mass / total, bits, is_upper))
             for k in range(-last, last + 1)
-            for position, mass in place(k * width, radius, precision)
+            for position, mass in place(*self._block(k * width, width, rate))
         ]
         if is_upper:
             atoms.append((-1 << PLACE_BITS - 1, beyond))
@@ -215,26 +219,31 @@ class GaussianLoss(LossLaw):
         offset = self._loss(last * width) + (lowest - Fraction(1, 2)) * spacing
         return LossMeasure(offset, spacing, masses, beyond if is_upper else 0, bits, is_upper)
 
-    def _split_block(self, centre: int, radius: int, precision: int) -> list[tuple[int, arb]]:
-        """Weights half a spacing below and above the loss at the centre."""
-        weight, mean = self._block(centre, radius, precision)
-        half = ball((2 * radius + 1) * self.shift / self.variance / 2, precision)
-        lower = weight * (mean - (-half).exp()) / (2 * half.sinh())
-        return [(-1 << PLACE_BITS - 1, lower), (1 << PLACE_BITS - 1, weight - lower)]
+    def _block_splitter(self, radius: int, rate: arb) -> BlockPlaces:
+        """The weights half a spacing below and above the loss at the centre."""
+        half = (2 * radius + 1) * self.shift * rate
+        least, width = (-half).exp(), 2 * half.sinh()
 
-    def _join_block(self, centre: int, radius: int, precision: int) -> list[tuple[int, arb]]:
+        def places(weight: arb, mean: arb) -> list[tuple[int, arb]]:
+            lower = weight * (mean - least) / width
+            return [(-1 << PLACE_BITS - 1, lower), (1 << PLACE_BITS - 1, weight - lower)]
+
+        return places
+
+    def _block_joiner(self, radius: int, rate: arb) -> BlockPlaces:
         """The weight at −ln of the mean of e^(−loss), in 2^−PLACE_BITS of a spacing from the loss at the centre."""
-        weight, mean = self._block(centre, radius, precision)
-        spacing = ball((2 * radius + 1) * self.shift / self.variance, precision)
-        least = (-ball(Fraction(radius**2) / (2 * self.variance), precision)).exp()
-        low, _ = ball_endpoints(-mean.log() / spacing)
-        return [(math.floor(low * 2**PLACE_BITS), weight * least)]
+        spacing, least = 2 * (2 * radius + 1) * self.shift * rate, (-(radius**2) * rate).exp()
 
-    def _block(self, centre: int, radius: int, precision: int) -> tuple[arb, arb]:
-        """e^(−c²/(2σ²))·S(u), and S(u − v)/S(u)."""
-        width = 2 * radius + 1
-        here, moved = (_power_sum(place / self.variance, width, precision) for place in (centre, centre - self.shift))
-        return (-ball(Fraction(centre**2) / (2 * self.variance), precision)).exp() * here, moved / here
+        def places(weight: arb, mean: arb) -> list[tuple[int, arb]]:
+            low = ((-mean.log() / spacing) * 2**PLACE_BITS).lower().floor()
+            return [(int(low.unique_fmpz()), weight * least)]
+
+        return places
+
+    def _block(self, centre: int, width: int, rate: arb) -> tuple[arb, arb]:
+        """e^(−c²/(2σ²))·S(u), and S(u − v)/S(u); `rate` is 1/(2σ²)."""
+        here, moved = (_power_sum(place, width, rate) for place in (centre, centre - self.shift))
+        return (-(centre**2) * rate).exp() * here, moved / here
 
     def _loss(self, place: int) -> Fraction:
         return Fraction(self.shift**2 - 2 * place * self.shift) / (2 * self.variance)
@@ -410,11 +419,9 @@ def _is_above(left: tuple[float, float], middle: tuple[float, float], right: tup
     return (middle[1] - left[1]) * (right[0] - left[0]) >= (right[1] - left[1]) * (middle[0] - left[0])
 
 
-def _power_sum(rate: Fraction, width: int, precision: int) -> arb:
-    """Σ e^(−rate·t) over |t| ≤ (width − 1)/2."""
-    if rate == 0:
-        return ball(width, precision)
-    return ball(rate * width / 2, precision).sinh() / ball(rate / 2, precision).sinh()
+def _power_sum(place: int, width: int, rate: arb) -> arb:
+    """Σ e^(−ut) over |t| ≤ (width − 1)/2, u/2 = place·rate."""
+    return (place * width * rate).sinh() / (place * rate).sinh() if place else width + 0 * rate
 
 
 def _gaussian_total(variance: Fraction, precision: int) -> arb:

@@ -27,17 +27,17 @@ For joining, e^(−d) − 1 ≤ −d + d²/2 where d ≥ 0, and e^c − 1 ≤ c 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache
 from typing import TYPE_CHECKING
 
 from utmost.exact import ball, ball_endpoints
 from utmost.exact.working_precision import working_precision
 
 if TYPE_CHECKING:
-    from flint import arb, fmpz, fmpz_poly
+    from flint import arb, fmpz_poly
 
 MAX_POINTS = 2**15  # of one measure; beyond it the spacing is doubled
 GUARD_BITS = 40  # of a mass, beyond those of δ and of the number of compositions
@@ -132,25 +132,29 @@ class LossMeasure:
 
 def ball_integer(interval: arb, bits: int, is_upper: bool) -> int:
     """A whole number ≥ 0 of 2^−bits that is at least, or at most if it can be, every number of the ball."""
-    low, high = ball_endpoints(interval)
-    scale: int = 2**bits
-    return max(math.ceil(high * scale) if is_upper else math.floor(low * scale), 0)
+    scaled = interval * 2**bits
+    end = (scaled.upper().ceil() if is_upper else scaled.lower().floor()).unique_fmpz()
+    if end is not None:
+        return max(int(end), 0)
+    low, high = ball_endpoints(scaled)  # an end of more bits than the working precision
+    return max(math.ceil(high) if is_upper else math.floor(low), 0)
 
 
 def convolve(first: LossMeasure, second: LossMeasure) -> LossMeasure:
     """The measure of the sum of both losses, on the coarser of both grids, its masses rounded and its tails cut."""
-    from flint import fmpz_poly
-
     spacing = max(first.spacing, second.spacing)
     first, second = regrid(first, spacing), regrid(second, spacing)
     bits, is_upper = first.bits, first.is_upper
-    masses = (first.masses * second.masses) // (1 << bits)  # rounded down
-    if is_upper:
-        masses += fmpz_poly([1] * max(first.masses.length() + second.masses.length() - 1, 0))
+    masses = _round(first.masses * second.masses, bits, is_upper)
     product = first.infinite * (second.finite + second.infinite) + second.infinite * first.finite
     infinite = -(-product >> bits) if is_upper else product >> bits
     offset, times = first.offset + second.offset, first.times + second.times
     return thin(cut_tails(LossMeasure(offset, spacing, masses, infinite, bits, is_upper, times)))
+
+
+def _round(masses: fmpz_poly, bits: int, is_upper: bool) -> fmpz_poly:
+    """The masses in units of 2^−bits, rounded up or down."""
+    return -(-masses // (1 << bits)) if is_upper else masses // (1 << bits)
 
 
 def thin(measure: LossMeasure) -> LossMeasure:
@@ -162,33 +166,31 @@ def thin(measure: LossMeasure) -> LossMeasure:
 
 def cut_tails(measure: LossMeasure) -> LossMeasure:
     """Both tails cut: up in an upper measure, down in a lower one."""
-    from flint import fmpz_poly
-
-    coefficients = measure.masses.coeffs()
-    if not coefficients:
+    masses, length, infinite = measure.masses, measure.masses.length(), measure.infinite
+    if not length:
         return measure
     budget = measure.times << (GUARD_BITS - TAIL_BITS)
-    low, low_mass = _tail(coefficients, budget)
-    cut, high_mass = _tail(coefficients[:low:-1], budget)
-    kept, infinite = coefficients[low : len(coefficients) - cut], measure.infinite
+    low, low_mass = _tail(masses, range(length - 1), budget)
+    cut, high_mass = _tail(masses, range(length - 1, low, -1), budget)
+    kept = masses.truncate(length - cut).right_shift(low)
     if measure.is_upper:
         kept[0] += low_mass
         infinite += high_mass
     else:
-        kept[-1] += high_mass
+        kept[length - cut - low - 1] += high_mass
     offset = measure.offset + low * measure.spacing
-    return replace(measure, offset=offset, masses=fmpz_poly(kept), infinite=infinite)
+    return replace(measure, offset=offset, masses=kept, infinite=infinite)
 
 
-def _tail(coefficients: Sequence[fmpz], budget: int) -> tuple[int, int]:
-    """How many coefficients at the start sum to at most the budget, and their sum; at least one is left."""
+def _tail(masses: fmpz_poly, places: range, budget: int) -> tuple[int, int]:
+    """How many of the masses in these places, one after the other, sum to at most the budget, and their sum."""
     mass = 0
-    for count, coefficient in enumerate(coefficients):
-        total = mass + int(coefficient)
-        if total > budget or count == len(coefficients) - 1:
+    for count, place in enumerate(places):
+        total = mass + int(masses[place])
+        if total > budget:
             return count, mass
         mass = total
-    return 0, 0
+    return len(places), mass
 
 
 def regrid(measure: LossMeasure, spacing: Fraction) -> LossMeasure:
@@ -196,6 +198,8 @@ def regrid(measure: LossMeasure, spacing: Fraction) -> LossMeasure:
     ratio = measure.spacing / spacing
     if ratio == 1:
         return measure
+    if ratio == Fraction(1, 2) and measure.is_upper:
+        return replace(measure, spacing=spacing, masses=_double_spacing(measure.masses, spacing))
     numerators = range(0, measure.masses.length() * ratio.numerator, ratio.numerator)
     atoms = zip(numerators, (int(mass) for mass in measure.masses.coeffs()), strict=True)
     lowest, masses = polynomial(place_atoms(atoms, ratio.denominator, spacing, measure.is_upper))
@@ -223,17 +227,37 @@ def place_atoms(
 
 
 def _split_atoms(atoms: Iterable[tuple[int, int]], denominator: int, spacing: Fraction) -> dict[int, int]:
-    slope = spacing * (Fraction(1, 2) + spacing / 12)
-    over, base = slope.numerator, slope.denominator * denominator
+    share_of, base = _lower_shares(denominator, spacing)
     masses = dict[int, int]()
     for numerator, mass in atoms:
         index, rest = divmod(numerator, denominator)
-        share = max((denominator - rest) * (base - rest * over), 0)
-        lower = mass * share // (denominator * base)
+        lower = mass * share_of(rest) // base
         masses[index] = masses.get(index, 0) + lower
         if rest:
             masses[index + 1] = masses.get(index + 1, 0) + mass - lower
     return masses
+
+
+def _double_spacing(masses: fmpz_poly, spacing: Fraction) -> fmpz_poly:
+    """The same on every other point: what is between is split, all of it with one share."""
+    from flint import fmpz_poly
+
+    coefficients = masses.coeffs()
+    kept, between = fmpz_poly(coefficients[::2]), fmpz_poly(coefficients[1::2])
+    share_of, base = _lower_shares(2, spacing)
+    lower = between * share_of(1) // base
+    return kept + lower + (between - lower).left_shift(1)
+
+
+def _lower_shares(denominator: int, spacing: Fraction) -> tuple[Callable[[int], int], int]:
+    """The share of the lower grid point of a mass rest/denominator above it: whole numbers, and what they are over."""
+    slope = spacing * (Fraction(1, 2) + spacing / 12)
+    over, base = slope.numerator, slope.denominator * denominator
+
+    def share(rest: int) -> int:
+        return max((denominator - rest) * (base - rest * over), 0)
+
+    return share, denominator * base
 
 
 def _join_atoms(atoms: Iterable[tuple[int, int]], denominator: int, spacing: Fraction) -> dict[int, int]:
@@ -242,18 +266,19 @@ def _join_atoms(atoms: Iterable[tuple[int, int]], denominator: int, spacing: Fra
     Amounts are in units of 2^−SUM_BITS. What is above by d gives at least d − d²/2 times its mass, what is below by c
     takes at most c + c²/2 + c³/3 times its mass.
     """
-    masses = dict[int, int]()
+    masses, step = dict[int, int](), spacing / denominator
+    gain_of, need_of = _gains(step), _needs(step)
     stack = sorted(atoms)
     while stack:
         index = stack[-1][0] // denominator
-        joint, gain = 0, 0
-        while stack and stack[-1][0] >= index * denominator:
+        joint, gain, place = 0, 0, index * denominator
+        while stack and stack[-1][0] >= place:
             numerator, mass = stack.pop()
             joint += mass
-            gain += mass * _gain(Fraction(numerator - index * denominator, denominator) * spacing)
+            gain += mass * gain_of(numerator - place)
         while stack and gain > 0:
             numerator, mass = stack.pop()
-            need = _need(Fraction(index * denominator - numerator, denominator) * spacing)
+            need = need_of(place - numerator)
             taken = min(mass, gain // need) if need is not None else 0
             if need is None or taken < mass:
                 stack.append((numerator, mass - taken))
@@ -264,15 +289,28 @@ def _join_atoms(atoms: Iterable[tuple[int, int]], denominator: int, spacing: Fra
     return masses
 
 
-@lru_cache(maxsize=2**14)
-def _gain(height: Fraction) -> int:
-    return max(math.floor((height - height * height / 2) * (1 << SUM_BITS)), 0)
+def _gains(step: Fraction) -> Callable[[int], int]:
+    """d − d²/2 for d so many steps, rounded down."""
+    over, base = step.numerator, step.denominator
+
+    @cache
+    def gain(count: int) -> int:
+        height = count * over
+        return max((height * (2 * base - height) << SUM_BITS - 1) // (base * base), 0)
+
+    return gain
 
 
-@lru_cache(maxsize=2**14)
-def _need(depth: Fraction) -> int | None:
-    """None where the depth is above 1, of which the bound says nothing."""
-    if depth > 1:
-        return None
-    amount = depth + depth * depth / 2 + depth * depth * depth / 3
-    return max(math.ceil(amount * (1 << SUM_BITS)), 1)
+def _needs(step: Fraction) -> Callable[[int], int | None]:
+    """c + c²/2 + c³/3 for c so many steps, rounded up; None where c is above 1, of which the bound says nothing."""
+    over, base = step.numerator, step.denominator
+
+    @cache
+    def need(count: int) -> int | None:
+        depth = count * over
+        if depth > base:
+            return None
+        amount = depth * (6 * base * base + 3 * depth * base + 2 * depth * depth) << SUM_BITS
+        return max(-(-amount // (6 * base**3)), 1)
+
+    return need

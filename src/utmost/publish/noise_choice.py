@@ -41,7 +41,9 @@ if TYPE_CHECKING:
 AMOUNT_DIGITS = 12  # of a ρ, and of an ε that follows from one
 SEARCH_PRECISION = Fraction(1, 2000)  # the ρ of a plan under pld is found to within this part of itself
 MAX_SEARCH_STEPS = 40
+MIN_PART = 10**6  # the ρ that is split is not looked for below one part in so many of what queries have of their own
 ANY_DELTA = Fraction(1, 10**6)  # where what ρ is told as does not matter
+MIN_RATIO = Fraction(1, 2)  # of ε to the wanted one, where the next ρ is taken from it: ε can be 0
 NO_WIDTH = 1e-6  # of an expected error, where no half width tells noises apart
 
 Result = TypeVar("Result")
@@ -400,7 +402,8 @@ def _largest(
 ) -> tuple[Specs, ToldPrivacy]:
     """The result with about the largest ρ above `own` whose ε is at most this: bracketed, then interpolated.
 
-    ε grows about with the square root of ρ, which is where the next ρ is looked for.
+    ε grows about with the square root of ρ, which is where the next ρ is looked for. Where most of ρ is searched, an ε
+    this near to the wanted one is enough.
     """
     best: tuple[Specs, ToldPrivacy] | None = None
     low, high, rest = Fraction(0), None, first
@@ -408,9 +411,13 @@ def _largest(
         result = priced(own + rest)
         if result[1].epsilon <= epsilon:
             low, best = rest, result
+            if own <= rest and result[1].epsilon >= epsilon * (1 - SEARCH_PRECISION / 2):
+                break
         else:
             high = rest
         if high is not None and best is not None and high - low <= high * SEARCH_PRECISION:
+            break
+        if best is None and rest * MIN_PART < own:
             break
         rest = _next_rest(low, high, rest, result[1].epsilon / epsilon)
     if best is None:
@@ -420,7 +427,7 @@ def _largest(
 
 def _next_rest(low: Fraction, high: Fraction | None, rest: Fraction, ratio: Fraction) -> Fraction:
     """Where ε is expected to be met, moved to within the bracket; its middle where that would hardly shrink it."""
-    guess = _short(rest / ratio**2 * (Fraction(4999, 5000) if ratio <= 1 else Fraction(4998, 5000)))
+    guess = _short(rest / max(ratio, MIN_RATIO) ** 2 * (Fraction(4999, 5000) if ratio <= 1 else Fraction(4998, 5000)))
     if high is None:
         return max(guess, _short(rest * Fraction(5001, 5000)))
     margin = (high - low) / 50

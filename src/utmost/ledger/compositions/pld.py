@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from utmost.ledger.records import Budget
 
 MIN_DELTA = Fraction(1, 10**30)  # of a budget: far below any that is of use
-NO_BOUND = Fraction(MAX_EPSILON + 1)  # more than any budget has: no ε is known to do at this δ
+NO_BOUND = Fraction(MAX_EPSILON + 1)  # more than any budget has: no ε is known to do
 MAX_CHARGES = 2**40  # that are composed; more add up
 
 
@@ -62,16 +62,26 @@ def pld_epsilon(groups: Iterable[ChargeGroup], delta: Fraction) -> Fraction:
     """An ε, never below the least one, such that all charges are (ε, δ)-private together.
 
     At most Σ ε, the composition at δ = 0. The costs must be chosen before the first answer is seen; the
-    queries need not be. A charge on a part counts as one on the whole table.
+    queries need not be. A charge on a part counts as one on the whole table. Where distributions lead to no ε, as at a
+    smaller δ than theirs, Gaussian noise is told by its ρ; at δ = 0 it has no ε, and NO_BOUND is returned.
     """
     charges = list(groups)
     counts = sum((_loss_laws(group) for group in charges), Counter())
     is_pure = all(group.law not in CONVERTED_LAWS for group in charges)
-    total = sum((group.epsilon * group.times for group in charges), Fraction(0)) if is_pure else NO_BOUND
-    if not counts or delta < MIN_DELTA or counts.total() > MAX_CHARGES:
-        return total
-    composed = compose(counts, delta, with_lower=False).epsilon_above(delta)
-    return total if composed is None else min(total, composed)
+    bounds = [sum((group.epsilon * group.times for group in charges), Fraction(0))] if is_pure else []
+    if counts and delta >= MIN_DELTA and counts.total() <= MAX_CHARGES:
+        composed = compose(counts, delta, with_lower=False).epsilon_above(delta)
+        bounds += [] if composed is None else [composed]
+    if not bounds and delta > 0:
+        bounds.append(_epsilon_by_rho(charges, delta))
+    return min(bounds, default=NO_BOUND)
+
+
+def _epsilon_by_rho(charges: Sequence[ChargeGroup], delta: Fraction) -> Fraction:
+    """An ε, rounded up, that the sum of all ρ converts to."""
+    from utmost.noise.concentrated import epsilon_of_rho
+
+    return epsilon_of_rho(sum((group.concentrated_rho * group.times for group in charges), Fraction(0)), delta)
 
 
 def _loss_laws(group: ChargeGroup) -> Counter[LossLaw]:
