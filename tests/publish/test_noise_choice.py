@@ -413,6 +413,24 @@ def test_stated_epsilons_of_answers_are_never_believed(gaussian_document: dict[s
     assert release_file.release_from_content(gaussian_document) == honest
 
 
+@pytest.mark.parametrize(
+    ("composition", "near", "far"),
+    [("approximate", Fraction(1, 10**10), Fraction(1, 10**6)), ("pld", Fraction(1, 10**5), Fraction(1, 100))],
+)
+def test_the_last_digits_of_an_epsilon_that_another_version_told_are_computed_anew(
+    open_budget: Callable[..., None], composition: str, near: Fraction, far: Fraction
+) -> None:
+    open_budget(composition)
+    release = utmost.release(plan_content(2))
+    document = json.loads(release_file.release_to_json(release))
+    for change in (near, -near):
+        document["guarantee"]["epsilon"] = str(release.epsilon * (1 + change))
+        assert release_file.release_from_content(document) == release
+    document["guarantee"]["epsilon"] = str(release.epsilon * (1 - far))
+    with pytest.raises(InputError, match="guarantee must have epsilon"):
+        release_file.release_from_content(document)
+
+
 def test_a_dry_run_says_what_pure_epsilon_would_give(run_utmost, open_budget: Callable[..., None]) -> None:
     open_budget("zcdp")
     Path("plan.toml").write_text(plan_writer.write_plan(plans.plan_from_mapping(plan_content(60), Path.cwd())))

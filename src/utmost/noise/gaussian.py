@@ -42,7 +42,7 @@ import numpy as np
 import numpy.typing as npt
 
 from utmost.errors import UndecidedError
-from utmost.exact import ball, ball_endpoints
+from utmost.exact import ball
 from utmost.exact.working_precision import working_precision
 from utmost.noise.entropy import EntropySource, Words, entropy_source
 from utmost.noise.gaussian_law import check_variance, delta_ball, half_width, mass_ball, noise_spread, tail_ball
@@ -258,18 +258,26 @@ def _tables(variance: Fraction) -> GaussianTables:
     block = 1 << place_bits
     reach = math.ceil(math.sqrt(variance * 2 * TAIL_BITS) * math.sqrt(math.log(2)) / block) + 1
     cells = table_from_thresholds(partial(_cell_threshold, variance, block, reach), 2 * reach + 2, -reach - 1)
-    limits = [_sure_limit(variance, block, cell) << place_bits for cell in range(-reach, reach)]
     exponential_tables()  # made here, before a charge, and not by the first draw
-    return GaussianTables(variance, cells, reach, place_bits, np.array(limits, dtype=np.uint64))
+    return GaussianTables(variance, cells, reach, place_bits, _sure_limits(variance, block, reach))
 
 
-def _sure_limit(variance: Fraction, block: int, cell: int) -> int:
-    """⌊e^(−z)·2^(64−k)⌋ or less, z that of r = B, which is above all others; 0 where B = 1 and nothing is rejected."""
+def _sure_limits(variance: Fraction, block: int, reach: int) -> Words:
+    """⌊e^(−z)·2^(64−k)⌋·2^k or less for each cell, z that of r = B, which is above all others; 0 where B = 1."""
     if block == 1:
-        return 0
+        return np.zeros(2 * reach, dtype=np.uint64)  # nothing is rejected
     with working_precision(128):
-        low, _ = ball_endpoints(ball(-block * (2 * _nearest(cell, block) + block) / (2 * variance), 128).exp())
-    return math.floor(low * ((1 << 64) // block))
+        rate, scale = ball(block / (2 * variance), 128), (1 << 64) // block
+        exponents = [(2 * _nearest(cell, block) + block) * rate for cell in range(-reach, reach)]
+        limits = [_floor((-exponent).exp() * scale) * block for exponent in exponents]
+    return np.array(limits, dtype=np.uint64)
+
+
+def _floor(interval: arb) -> int:
+    """The floor of the lower end of a ball, which has far fewer bits than the working precision."""
+    floor = interval.lower().floor().unique_fmpz()
+    assert floor is not None
+    return int(floor)
 
 
 def _cell_threshold(variance: Fraction, block: int, reach: int, cell: int, bits: int) -> Threshold:
@@ -290,16 +298,15 @@ def _cell_threshold(variance: Fraction, block: int, reach: int, cell: int, bits:
 def _side_balls(variance: Fraction, block: int, reach: int, bits: int) -> tuple[list[arb], list[arb]]:
     """Of the proposals: Pr[C ≤ c] for c from −reach−1 up to −1, and Pr[C > c] for c from reach−1 down to 0."""
     with working_precision(bits + 64):
-        weights = [_cell_weight(variance, block, reach, cell, bits + 64) for cell in range(-reach - 1, reach + 1)]
+        rate = ball(1 / (2 * variance), bits + 64)
+        weights = [_cell_weight(rate, block, reach, cell) for cell in range(-reach - 1, reach + 1)]
         below, above = list(accumulate(weights[: reach + 1])), list(accumulate(weights[:reach:-1]))
         total = below[-1] + above[-1]  # above[-1] is that of all c ≥ 0
         return [weight / total for weight in below], [weight / total for weight in above[:-1]]
 
 
-def _cell_weight(variance: Fraction, block: int, reach: int, cell: int, bits: int) -> arb:
-    """f(b_c), and f(b)/(1 − e^(−λ)) for the two cells that stand for all beyond."""
+def _cell_weight(rate: arb, block: int, reach: int, cell: int) -> arb:
+    """f(b_c), and f(b)/(1 − e^(−λ)) for the two cells that stand for all beyond; `rate` is 1/(2σ²)."""
     nearest = _nearest(cell, block)
-    with working_precision(bits):
-        weight = ball(-(nearest * nearest) / (2 * variance), bits).exp()
-        is_inner = -reach <= cell < reach
-        return weight if is_inner else weight / (1 - ball(-nearest * block / variance, bits).exp())
+    weight = (-(nearest * nearest) * rate).exp()
+    return weight if -reach <= cell < reach else weight / (1 - (-2 * nearest * block * rate).exp())

@@ -258,7 +258,7 @@ class Release(Tabular):
 
 
 MAX_UNITS = 10**18
-CONVERSION_PRECISION = Fraction(1, 10**9)
+CONVERSION_PRECISION, COMPOSITION_PRECISION = Fraction(1, 10**9), Fraction(1, 1000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -422,7 +422,9 @@ def with_computed_guarantee(release: Release, setting: PrivacySetting) -> Releas
     """The release with its guarantee computed; refused where its ε or δ is another, its words ignored."""
     told = _stated_definition(release)
     guarantee = computed_guarantee(release.answers, setting, told)
-    stated_epsilon = guarantee.epsilon if told and _are_close(release.epsilon, guarantee.epsilon) else release.epsilon
+    precision = _told_precision(release.answers, told)
+    is_close = abs(release.epsilon - guarantee.epsilon) <= guarantee.epsilon * precision
+    stated_epsilon = guarantee.epsilon if is_close else release.epsilon
     origin = "the sum of its queries'" if told is None else "what its queries are told as"
     amounts = (("epsilon", stated_epsilon, guarantee.epsilon), ("delta", release.delta, guarantee.delta))
     for name, stated, expected in (*amounts, ("rho", release.rho, guarantee.rho)):
@@ -450,6 +452,12 @@ def _stated_definition(release: Release) -> tuple[Definition, Fraction] | None:
     return None
 
 
-def _are_close(stated: Fraction, computed: Fraction) -> bool:
-    """Do two ε differ by less than the last digits of a conversion, whose order a float chooses."""
-    return abs(stated - computed) <= computed * CONVERSION_PRECISION
+def _told_precision(answers: Sequence[Answer], told: tuple[Definition, Fraction] | None) -> Fraction:
+    """How far a stated ε may be from the computed one, relatively: what is shown is computed in any case.
+
+    A float chooses the order of a conversion; another version of utmost may compose distributions on a finer grid.
+    """
+    if told is not None and told[0] == "pld":
+        return COMPOSITION_PRECISION
+    is_converted = told is not None or any(answer.rho is not None for answer in answers)
+    return CONVERSION_PRECISION if is_converted else Fraction(0)
