@@ -122,7 +122,7 @@ SECTION = Section(
     },
     [
         time_ratio(EQUAL, 0.05),
-        time_ratio(SHORT, 2),
+        time_ratio(SHORT, 3),
         time_ratio(LONG, 3, quick=False),
         width(EQUAL, 1e-6),
         width(SHORT, 1e-3),

@@ -112,3 +112,11 @@ def test_at_a_delta_below_those_of_distributions_gaussian_noise_is_told_by_its_r
     costs = [QueryCost("q", Fraction(1), "gaussian", 1, delta, rho), QueryCost("r", Fraction(1, 10))]
     told = told_privacy(costs, delta, "pld")
     assert told.epsilon == epsilon_of_rho(rho + Fraction(1, 200), delta)
+
+
+def test_the_order_of_charges_does_not_matter_to_the_last_digit() -> None:
+    costs = [QueryCost("q", Fraction(1), "gaussian", 1, MILLIONTH, Fraction(k, 1000)) for k in range(1, 6)]
+    costs += [QueryCost("r", Fraction(k, 100), "geometric", 3) for k in range(1, 6)]
+    groups = [cost.group(None, 3) for cost in costs]
+    told = {pld_epsilon(order, MILLIONTH) for order in (groups, groups[::-1], groups[5:] + groups[:5])}
+    assert len(told) == 1

@@ -43,7 +43,8 @@ SEARCH_PRECISION = Fraction(1, 2000)  # the ρ of a plan under pld is found to w
 MAX_SEARCH_STEPS = 40
 MIN_PART = 10**6  # the ρ that is split is not looked for below one part in so many of what queries have of their own
 ANY_DELTA = Fraction(1, 10**6)  # where what ρ is told as does not matter
-MIN_RATIO = Fraction(1, 2)  # of ε to the wanted one, where the next ρ is taken from it: ε can be 0
+MIN_RATIO = Fraction(1, 2)  # of ε to the wanted one, from which the next ρ follows: ε can be 0
+NEAR_RATIO = Fraction(1, 50)
 NO_WIDTH = 1e-6  # of an expected error, where no half width tells noises apart
 
 Result = TypeVar("Result")
@@ -426,12 +427,15 @@ def _largest(
 
 
 def _next_rest(low: Fraction, high: Fraction | None, rest: Fraction, ratio: Fraction) -> Fraction:
-    """Where ε is expected to be met, moved to within the bracket; its middle where that would hardly shrink it."""
+    """Where ε is expected to be met, moved to within the bracket; its middle where the last ε was far off."""
     guess = _short(rest / max(ratio, MIN_RATIO) ** 2 * (Fraction(4999, 5000) if ratio <= 1 else Fraction(4998, 5000)))
     if high is None:
         return max(guess, _short(rest * Fraction(5001, 5000)))
     margin = (high - low) / 50
-    return guess if low + margin < guess < high - margin else _short((low + high) / 2)
+    if low + margin < guess < high - margin:
+        return guess
+    is_near = abs(ratio - 1) < NEAR_RATIO
+    return _short(min(max(guess, low + margin), high - margin) if is_near else (low + high) / 2)
 
 
 def _named(spec: QuerySpec, compute: Callable[[], Result]) -> Result:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from utmost.errors import InputError
@@ -70,11 +71,17 @@ def pld_epsilon(groups: Iterable[ChargeGroup], delta: Fraction) -> Fraction:
     is_pure = all(group.law not in CONVERTED_LAWS for group in charges)
     bounds = [sum((group.epsilon * group.times for group in charges), Fraction(0))] if is_pure else []
     if counts and delta >= MIN_DELTA and counts.total() <= MAX_CHARGES:
-        composed = compose(counts, delta, with_lower=False).epsilon_above(delta)
+        composed = _composed_epsilon(tuple(sorted(counts.items(), key=repr)), delta)
         bounds += [] if composed is None else [composed]
     if not bounds and delta > 0:
         bounds.append(_epsilon_by_rho(charges, delta))
     return min(bounds, default=NO_BOUND)
+
+
+@lru_cache(maxsize=64)  # asked of a plan, by its preview, by the charge and by the release
+def _composed_epsilon(counts: tuple[tuple[LossLaw, int], ...], delta: Fraction) -> Fraction | None:
+    """The ε of all laws together, whose order does not matter then; None where none is known to do."""
+    return compose(dict(counts), delta, with_lower=False).epsilon_above(delta)
 
 
 def _epsilon_by_rho(charges: Sequence[ChargeGroup], delta: Fraction) -> Fraction:
