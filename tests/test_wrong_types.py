@@ -68,11 +68,12 @@ VALID: dict[str, tuple[Any, ...]] = {
     "soundness": (ut.definition_of("alpha:1/2").default,),
     "space": ([[0, 1], [1, 0]],),
     "staircase": (1, HALF),
+    "table": ("bundled:anes96",),
     "universal_mechanism": (ut.line(2), HALF, ut.losses.binary, [TWO]),
     "universally_optimal": (ut.line(2), HALF, ut.losses.binary, TWO),
     "vertices": (ut.line(2),),
 }
-NEEDS_FILES = {"preview", "release", "Level", "Space", "InputError", "UtmostError"}
+NEEDS_FILES = {"budget", "preview", "read_plan", "release", "Level", "Space", "InputError", "UtmostError"}
 NEEDS_FILES |= {"read_channel", "read_release", "write_channel", "write_release"}
 WRONG: dict[str, Any] = {
     "nothing": None,

@@ -29,6 +29,7 @@ NAVIGATION = {
     "Curator": [
         "curator",
         "flights",
+        "python",
         "plan",
         "sources",
         "predicates",

@@ -32,6 +32,7 @@ _NAMES = {  # where a name of this module is defined: names
     "utmost.exact": "Level alpha epsilon number",
     "utmost.mechanisms": "exponential geometric laplace planar response response_dual staircase",
     "utmost.polytopes": "is_kernel_mechanism is_vertex_mechanism kernels vertices",
+    "utmost.publish.builder": "budget read_plan table",
     "utmost.publish.execute": "preview release",
     "utmost.publish.release_file": "read_release release_schema write_release",
     "utmost.qif": "hyper refinement",
@@ -47,6 +48,7 @@ _MODULES = {  # public module: its public names; a module elsewhere is named by 
         maximally_general odds_bounds odds_law odds_tails parse_definition peel_extreme_ray predicate profile profiles
         pure relation_from_pairs relation_from_space relation_of remap_counterexample rename_counterexample row_graphs
         satisfaction soundness split_output steepest_path subsampling variation""",
+    "builder = publish.builder": "NamedBudget PlanBuilder ProtectedTable budget read_plan table",
     "calibration = publish.calibration": "calibrate_error calibrate_loss privacy_setting",
     "channel": """Channel PrivacyLoss channel choice deterministic identity is_private least_epsilon merge mix
         read_channel write_channel""",

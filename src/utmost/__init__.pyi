@@ -70,8 +70,12 @@ from utmost.polytopes import is_kernel_mechanism as is_kernel_mechanism
 from utmost.polytopes import is_vertex_mechanism as is_vertex_mechanism
 from utmost.polytopes import kernels as kernels
 from utmost.polytopes import vertices as vertices
+from utmost.publish import builder as builder
 from utmost.publish import calibration as calibration
 from utmost.publish import local as local
+from utmost.publish.builder import budget as budget
+from utmost.publish.builder import read_plan as read_plan
+from utmost.publish.builder import table as table
 from utmost.publish.execute import preview as preview
 from utmost.publish.execute import release as release
 from utmost.publish.release_file import read_release as read_release

@@ -140,6 +140,16 @@ class Plan:
 def read_plan(path: str | Path) -> Plan:
     """The plan in a TOML file."""
     plan_path = Path(path)
+    return with_output(parse_plan(read_plan_text(plan_path), plan_path.absolute().parent), plan_path)
+
+
+def with_output(plan: Plan, plan_path: Path) -> Plan:
+    """The plan of this file; where it names no output, its release goes beside it, under its name."""
+    return replace(plan, output=plan.output or plan.folder / f"{plan_path.stem}.release.json")
+
+
+def read_plan_text(plan_path: Path) -> str:
+    """The text of a plan's file; refused where it is none."""
     check_no_named_pipe(plan_path, "plan")
     try:
         with plan_path.open("rb") as stream:
@@ -151,8 +161,7 @@ def read_plan(path: str | Path) -> Plan:
         ) from None
     if len(raw) > MAX_PLAN_BYTES:
         raise InputError(f"plan must be at most {MAX_PLAN_BYTES >> 20} MiB, got a larger file", "plan")
-    plan = parse_plan(text, plan_path.absolute().parent)
-    return replace(plan, output=plan.output or plan.folder / f"{plan_path.stem}.release.json")
+    return text
 
 
 def parse_plan(text: str, folder: Path | None = None, *, with_key_files: bool = True) -> Plan:
@@ -173,16 +182,21 @@ def parse_plan(text: str, folder: Path | None = None, *, with_key_files: bool = 
     >>> plan.epsilon, plan.queries[0].query
     (Fraction(1, 10), Count(where='vote = 1'))
     """
+    content = parse_content(text)
+    if not with_key_files:
+        key_files.check_no_key_files(content)
+    return plan_from_mapping(content, folder)
+
+
+def parse_content(text: str) -> dict[str, Any]:
+    """The tables of a plan in a text of TOML, none of them checked yet."""
     try:
-        content = parse_toml(text, "plan")
+        return parse_toml(text, "plan")
     except InputError:
         raise
     except (ValueError, RecursionError) as problem:
         hint = "this is a release, not a plan" if '"utmost-release/' in text[:200] else None
         raise InputError(f"plan must be TOML: {_shorten(str(problem))}", "plan", hint) from None
-    if not with_key_files:
-        key_files.check_no_key_files(content)
-    return plan_from_mapping(content, folder)
 
 
 def plan_from_mapping(content: Mapping[str, Any], folder: Path | None = None) -> Plan:
@@ -190,8 +204,30 @@ def plan_from_mapping(content: Mapping[str, Any], folder: Path | None = None) ->
     check_plain_text(content, "plan")
     base_folder = (folder or Path.cwd()).absolute()
     top = Fields(key_files.load_key_files(content, base_folder), "plan")
+    head = _parse_head(top, base_folder)
+    tables = top.tables("query")
+    if not 1 <= len(tables) <= MAX_QUERIES:
+        raise InputError(
+            f"plan must have from 1 to {MAX_QUERIES} queries, got {len(tables)}", "query", "add [[query]] tables"
+        )
+    plan = with_queries(head, _parse_tables(tables, head.price, head.noise))
+    top.finish()
+    return plan
+
+
+def plan_head(content: Mapping[str, Any], folder: Path | None = None) -> Plan:
+    """The plan in a mapping without its queries, which `parse_query_table` and `with_queries` add."""
+    check_plain_text(content, "plan")
+    top = Fields(content, "plan")
+    head = _parse_head(top, (folder or Path.cwd()).absolute())
+    top.raw("query", None)
+    top.finish()
+    return head
+
+
+def _parse_head(top: Fields, base_folder: Path) -> Plan:
     output, price, noise = top.text("output", None), _parse_price(top), _parse_noise(top)
-    plan = Plan(
+    return Plan(
         title=top.text("title", None),
         neighbours=_parse_neighbours(top.text("neighbours")),
         budget=top.text("budget"),
@@ -200,13 +236,11 @@ def plan_from_mapping(content: Mapping[str, Any], folder: Path | None = None) ->
         **_parse_source(top.table("source", {}), top.table("derive", {}), _lookup_tables(top)),
         unit=_parse_unit(top.table("unit", {})),
         part=_parse_part(top.table("part", None)),
-        queries=_parse_queries(top.tables("query"), price, noise),
+        queries=(),
         folder=base_folder,
         price=price,
         noise=noise,
     )
-    top.finish()
-    return plan
 
 
 def _parse_neighbours(word: str) -> NeighbourRelation:
@@ -340,21 +374,33 @@ def _parse_noise(fields: Fields, default: str = GEOMETRIC) -> str:
     return noise
 
 
-def _parse_queries(tables: list[Fields], price: PlanPrice, noise: str) -> tuple[QuerySpec, ...]:
-    if not 1 <= len(tables) <= MAX_QUERIES:
-        raise InputError(
-            f"plan must have from 1 to {MAX_QUERIES} queries, got {len(tables)}", "query", "add [[query]] tables"
-        )
-    parsed_queries = _parse_tables(tables, price, noise)
-    _check_names([query_spec.name for query_spec in parsed_queries])
-    if any(query_spec.noise != GEOMETRIC for query_spec in parsed_queries):
-        return tuple(parsed_queries)  # priced when it is known how the budget composes
+def parse_query_table(head: Plan, table: Mapping[str, Any]) -> tuple[QuerySpec, ...]:
+    """The query in one table of a plan, and the count of the persons over its bound where it asks for it.
+
+    `head` is the plan without its queries. Files that its keys name are read.
+    """
+    check_plain_text(table, "query", "query")
+    location = head.source.location
+    content = {"source": {"location": location} if location else {}, "query": [table]}
+    loaded = key_files.load_key_files(content, head.folder)["query"][0]
+    return _parse_query(Fields(loaded, "query"), head.price, head.noise)
+
+
+def with_queries(head: Plan, queries: Sequence[QuerySpec]) -> Plan:
+    """The plan with these queries, at the prices that can be known without the table."""
+    _check_listed_size(
+        sum(query_spec.query.candidates.listed_size for query_spec in queries if query_spec.over is None)
+    )
+    _check_names([query_spec.name for query_spec in queries])
+    price = head.price
+    if any(query_spec.noise != GEOMETRIC for query_spec in queries):
+        return replace(head, queries=tuple(queries))  # priced when it is known how the budget composes
     if price.rho is not None:
         raise InputError("rho must be left out where all noise is geometric", "rho", 'add noise = "best"')
-    queries = _split_delta(parsed_queries, price.delta)
-    if any(query_spec.wanted is not None for query_spec in queries):
-        return queries
-    return pricing.price_queries(queries, price.epsilon)
+    split_queries = _split_delta(queries, price.delta)
+    if any(query_spec.wanted is not None for query_spec in split_queries):
+        return replace(head, queries=split_queries)
+    return replace(head, queries=pricing.price_queries(split_queries, price.epsilon))
 
 
 def _parse_tables(tables: list[Fields], price: PlanPrice, noise: str) -> list[QuerySpec]:
@@ -364,10 +410,14 @@ def _parse_tables(tables: list[Fields], price: PlanPrice, noise: str) -> list[Qu
     for fields in tables:
         queries += _parse_query(fields, price, noise)
         listed_size += queries[-1].query.candidates.listed_size
-        if listed_size > MAX_LISTED_CELLS:
-            problem = f"plan must list at most {MAX_LISTED_CELLS} cells and values in all queries, got more"
-            raise InputError(problem, "query", "split it into several plans")
+        _check_listed_size(listed_size)
     return queries
+
+
+def _check_listed_size(listed_size: int) -> None:
+    if listed_size > MAX_LISTED_CELLS:
+        problem = f"plan must list at most {MAX_LISTED_CELLS} cells and values in all queries, got more"
+        raise InputError(problem, "query", "split it into several plans")
 
 
 def _check_names(names: Sequence[str]) -> None:
@@ -376,9 +426,11 @@ def _check_names(names: Sequence[str]) -> None:
         raise InputError(
             f"plan must have at most {MAX_QUERIES} queries with those that over adds, got {len(names)}", "query"
         )
+    seen: set[str] = set()
     for name in names:
-        if names.count(name) > 1:
+        if name in seen:
             raise InputError(f'query names must differ, got "{name}" twice', "query")
+        seen.add(name)
 
 
 def _split_delta(queries: Sequence[QuerySpec], total: Fraction | None) -> tuple[QuerySpec, ...]:

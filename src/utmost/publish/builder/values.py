@@ -1,0 +1,74 @@
+"""Python's values as a plan has them: numbers exact, lists as lists, copied at the time of the call.
+
+A float stands for the shortest decimal that reads back as it, which is what was typed: 0.1 is 1/10. Numbers, texts and
+dates of numpy, pandas, Polars and pyarrow are the plain ones that they hold.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from itertools import islice
+from numbers import Integral, Rational, Real
+from typing import Any, Literal, TypeAlias
+
+from utmost.data.cells import MAX_CELLS
+from utmost.data.selection import Key
+
+Number: TypeAlias = int | float | str | Decimal | Fraction
+KeyList: TypeAlias = Iterable[Key] | str
+Keys: TypeAlias = Mapping[str, KeyList | Mapping[str, str]]
+Location: TypeAlias = str | os.PathLike[str]
+Neighbours: TypeAlias = Literal["add-remove", "replace"]
+Noise: TypeAlias = Literal["geometric", "gaussian", "best"]
+
+BYTES = (bytes, bytearray, memoryview)
+
+
+def plain(value: Any) -> Any:
+    """The value as a plan has it; what a plan cannot have stays as it is, and is refused where the plan is read.
+
+    >>> plain(0.1), plain(range(1, 4)), plain({"carrier": ("UA", "AA")}), plain({3, 1})
+    (Decimal('0.1'), [1, 2, 3], {'carrier': ['UA', 'AA']}, [1, 3])
+    """
+    if isinstance(value, Mapping):
+        return {_plain_name(name): plain(entry) for name, entry in value.items()}
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, AbstractSet):
+        return _sorted([plain(item) for item in islice(value, MAX_CELLS + 1)])
+    if isinstance(value, Iterable) and not isinstance(value, (str, *BYTES)) and getattr(value, "shape", None) != ():
+        return [plain(item) for item in islice(value, MAX_CELLS + 1)]
+    return _plain_scalar(value)
+
+
+def _plain_name(name: object) -> Any:
+    return str(name) if isinstance(name, str) else name
+
+
+def _sorted(items: list[Any]) -> list[Any]:
+    """The items of a set, which has no order of its own; those of several kinds are refused by whoever reads them."""
+    return sorted(items, key=lambda item: (type(item).__name__, item if isinstance(item, Key) else str(item)))
+
+
+def _plain_scalar(value: Any) -> Any:
+    """A text, a number, a truth value or a date without the type that a package gave it."""
+    if hasattr(value, "as_py"):
+        return _plain_scalar(value.as_py())
+    if value is None or isinstance(value, bool | Decimal | Fraction | date):
+        return value
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Rational):
+        return Fraction(int(value.numerator), int(value.denominator))
+    if isinstance(value, float):
+        return Decimal(repr(float(value)))
+    if isinstance(value, Real):  # a float of other digits, such as numpy's float32
+        return Decimal(str(value))
+    return value.item() if hasattr(value, "dtype") and hasattr(value, "item") else value
