@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -227,6 +228,18 @@ def test_what_a_table_says_is_what_a_file_says(folder: Path) -> None:
     assert plan == plan_from_mapping(expected)
 
 
+def test_the_plan_of_a_data_frame_is_written_without_a_location_and_takes_the_frame_again(folder: Path) -> None:
+    frame = pa.table({"carrier": ["UA", "AA", "UA"], "dep_delay": [1.5, None, 3.0]})
+    plan = ut.table(frame).plan("b", epsilon=1).mean("a", **GRID, keys={"carrier": ["UA"]})
+    assert plan.preview().cost == 1
+    (folder / "plan.toml").write_text(plan.to_toml(), encoding="utf-8")
+    again = ut.read_plan("plan.toml", data=frame)
+    assert "location" not in plan.to_toml()
+    assert replace(again.to_plan(), output=None) == plan.to_plan()
+    assert plan_digest(again.to_plan()) == plan_digest(plan.to_plan())
+    assert ut.table(frame).columns == {"carrier": "text", "dep_delay": "number"}
+
+
 def test_columns_are_told_with_their_kinds_and_derived_ones(folder: Path) -> None:
     assert flights().derive(late="dep_delay > 15").columns == {**KINDS, "late": "truth"}
     kinds = ut.table("flights.csv", columns={"dest": "text"}).columns
@@ -316,6 +329,8 @@ def test_what_is_changed_after_the_call_changes_no_plan() -> None:
         (lambda: ut.table("missing.csv"), "data", "data must be a file that exists"),
         (lambda: ut.table("no location"), "data", "data must be a .csv"),
         (lambda: ut.table(object()), "data", "data must be"),
+        (lambda: ut.table(pa.table({"a": ["x"]}), table="t"), "table", "leave table out where data is given"),
+        (lambda: ut.table(pa.table({"a": ["x"]}), columns={"a": "text"}, missing={"a": ["x"]}), "missing", "left out"),
         (lambda: ut.table("flights.csv", columns={"a": "intger"}), "columns", "did you mean integer"),
         (lambda: ut.table("flights.csv", columns=["a"]), "columns", "must be a mapping"),  # type: ignore[arg-type]
         (lambda: ut.table("flights.csv", missing={"a": ["NA"]}), "missing", "whose kinds are declared"),

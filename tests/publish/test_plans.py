@@ -161,7 +161,7 @@ def test_a_release_goes_beside_its_plan_where_the_plan_does_not_say(tmp_path: Pa
         ("educ = [1, 2]", "educ = []", "keys must list at least one value"),
         ("educ = [1, 2]", "educ = [1.5]", "keys of educ must be texts, whole numbers"),
         ('name = "all"', 'name = "old"', 'query names must differ, got "old" twice'),
-        ("[source]", "[sauce]", "source is missing"),
+        ("[source]", "[sauce]", "did you mean source?"),
         ("[[query]]", "[query]", "plan must be TOML"),
         ("budget =", "budget ==", "plan must be TOML"),
     ],

@@ -52,7 +52,7 @@ def write_plan(plan: Plan) -> str:
     price = {"epsilon": plan.price.epsilon, "delta": plan.price.delta, "rho": plan.price.rho}
     noise = {"noise": None if plan.noise == GEOMETRIC else plan.noise}
     source = plan.source
-    location = {"location": source.location, "table": source.table, "engine": source.engine}
+    location = {"location": source.location or None, "table": source.table, "engine": source.engine}
     sections = [
         _toml_table("", {**names, **price, **noise}),
         _toml_table("[source]", {**location, "columns": source_columns(source), "fingerprint": plan.fingerprint}),

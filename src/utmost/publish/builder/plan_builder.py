@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from utmost.data.frames import with_frame
 from utmost.errors import InputError
 from utmost.exact import decimal_above
 from utmost.exact.input_text import Fields, escape_control
@@ -29,6 +30,7 @@ MIN_DEFAULT_STEPS = 10  # from low to high, where a step of 1 is taken without b
 SHOWN_NAMES = 5
 TRUTH_KEYS = ("other", "over")
 KEYS_HINT = 'write keys={"carrier": ["UA", "AA"]}'
+FRAME_REMARK = "# Its table is a data frame, which is given as data when the plan is read or released.\n\n"
 
 
 class PlanBuilder(QueryMethods):
@@ -132,9 +134,11 @@ class PlanBuilder(QueryMethods):
     def to_toml(self) -> str:
         """The file of this plan: `ut.read_plan` and `utmost release` read it. Its output is left out.
 
-        Paths in it are relative to the working folder in which the table was named.
+        Paths in it are relative to the working folder in which the table was named. A data frame has no path: give it
+        again, as in `ut.release("plan.toml", data=frame)`.
         """
-        return plan_writer.write_plan(self.to_plan())
+        remark = "" if self._head.source.data is None else FRAME_REMARK
+        return remark + plan_writer.write_plan(self.to_plan())
 
     def preview(self) -> Preview:
         """What a release would cost and how far off its answers would be; spends nothing and needs no open budget."""
@@ -166,11 +170,16 @@ class PlanBuilder(QueryMethods):
         return report_html(self, "plan_builder")
 
 
-def read_plan(path: str | Path) -> PlanBuilder:
-    """The plan in a TOML file, to look at, add to and release; as in `ut.release(path)`, its release goes beside it."""
+def read_plan(path: str | Path, *, data: object = None) -> PlanBuilder:
+    """The plan in a TOML file, to look at, add to and release; as in `ut.release(path)`, its release goes beside it.
+
+    ``data`` is a data frame for a plan that names no location.
+    """
     plan_path = Path(path)
     content = plans.parse_content(plans.read_plan_text(plan_path))
     head = plans.plan_head(content, plan_path.absolute().parent)
+    if data is not None:
+        head = replace(head, source=with_frame(head.source, data))
     builder = PlanBuilder(plans.with_output(head, plan_path))
     Fields(content, "plan").tables("query")
     for table in content["query"]:

@@ -12,6 +12,7 @@ from typing import Any
 from utmost.data import sources
 from utmost.data.engines import registry
 from utmost.data.engines.schema import ColumnKind
+from utmost.data.frames import with_frame
 from utmost.data.selection import Key, NeighbourRelation, PrivacyUnit
 from utmost.data.sources import Source
 from utmost.errors import InputError
@@ -165,7 +166,7 @@ def table(
 ) -> ProtectedTable:
     """A table to publish from, and whom privacy protects in it. No row is read.
 
-    - ``data``: a path or a URL.
+    - ``data``: a path or a URL; or a frame of pandas or Polars, an Arrow table, a table of ibis.
     - ``unit``: the column that names persons, who are protected; without it each row is. With a unit either ``rows=k``,
       at most k rows of each person count, or ``groups=k``, one row in each of at most k cells.
     - ``columns``: the kinds of columns, which a CSV file needs: ``{"age": "integer"}``; ``missing``: texts in its
@@ -188,7 +189,10 @@ def table(
     }
     head = _parse_head(content, Path.cwd())
     if location is None:
-        raise InputError(f"data must be a path or a URL, got {type(data).__name__}", "data", "write a file of it")
+        try:
+            head = replace(head, source=with_frame(head.source, data))
+        except InputError as problem:
+            raise _about_argument(problem) from None
     if missing and head.source.kind.has_types:
         raise InputError("missing must be left out where missing values are NULL, got some", "missing", "use derive")
     _check_location(head.source, head.folder)
@@ -261,10 +265,10 @@ def _about_argument(problem: InputError) -> InputError:
 
 def _check_location(source: Source, folder: Path) -> None:
     """Refuse a location that no engine reads, and a file that is not there."""
-    is_text = source.location not in sources.SAMPLE_FILES
+    is_text = source.location not in sources.SAMPLE_FILES and source.data is None
     if is_text and registry.find_kind(source.location, source.engine) is None:
         locations = registry.describe_locations(*sources.SAMPLE_FILES)
-        raise InputError(f"data must be {locations}, got {source.name!r}", "data")
+        raise InputError(f"data must be {locations} or a data frame, got {source.name!r}", "data")
     source.reader  # noqa: B018  # the engine that is asked for reads it
     if is_text and source.kind.is_file and not (folder / source.location).exists():
         message = f"data must be a file that exists, got {source.name!r}"
