@@ -14,6 +14,7 @@ from utmost.audit.events import CandidateEvent, Sample, choose_events, log_ratio
 from utmost.channel import Channel, Mechanism, PrivacyLoss, channel_of, least_epsilon
 from utmost.errors import InputError
 from utmost.exact import Level, Number, decimal, number, rational
+from utmost.notebook import Figure, draw_figure, report_html
 from utmost.spaces import Label, Space, line, space
 from utmost.spaces.space import integer_distances
 
@@ -48,6 +49,13 @@ class AuditResult:
     claimed: Level | None = None
     privacy_loss: PrivacyLoss | None = None
     neighbours: str = "pair"  # else the space, `any two inputs` or `line:N`
+
+    def _repr_html_(self) -> str:
+        return report_html(self, "audit")
+
+    def plot(self) -> Figure:
+        """A chart of the ε that is proved and the one that is claimed."""
+        return draw_figure(self, "audit")
 
     @property
     def verdict(self) -> str | None:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from utmost.errors import ChannelError, InputError
 from utmost.exact import Number, Real, decimal, number, rational, sign
+from utmost.notebook import Figure, draw_figure, report_html
 from utmost.spaces import Space
 
 Label: TypeAlias = str | int
@@ -47,6 +48,13 @@ class Channel:
     def __repr__(self) -> str:
         kind = "exact" if self.exact else "float"
         return f"<Channel: {len(self.inputs)} inputs, {len(self.outputs)} outputs, {kind} entries>"
+
+    def _repr_html_(self) -> str:
+        return report_html(self, "channel")
+
+    def plot(self) -> Figure:
+        """A heat map of its entries, or some of its laws where it is large."""
+        return draw_figure(self, "channel")
 
     def __str__(self) -> str:
         cells = [["", *map(str, self.outputs)]]

@@ -13,7 +13,18 @@ import numpy.typing as npt
 
 from utmost.channel.channel import Channel, Label, Matrix, Mechanism, align_inputs, trusted_channel
 from utmost.errors import InputError, UndecidedError
-from utmost.exact import Level, Number, Real, ball, exponential, power, privacy_levels, refine_double, sign
+from utmost.exact import (
+    Level,
+    Number,
+    Real,
+    ball,
+    decimal_above,
+    exponential,
+    power,
+    privacy_levels,
+    refine_double,
+    sign,
+)
 from utmost.exact.reals import prime_exponents, value_of
 from utmost.exact.working_precision import working_precision
 from utmost.spaces import Space
@@ -39,6 +50,13 @@ class PrivacyLoss:
     output: Label
     high: Label
     low: Label
+
+    @property
+    def text(self) -> str:
+        """ε as a line has it: exact where it is rational, else a bound that is not below it."""
+        if self.exponent is not None:
+            return f"ε {decimal_above(self.exponent)}"
+        return f"ε ≤ {decimal_above(math.nextafter(self.epsilon, math.inf))}"
 
     @property
     def epsilon(self) -> float:

@@ -5,6 +5,7 @@ Each picture carries a mark, by which a later run knows that utmost wrote it and
 
 from __future__ import annotations
 
+import base64
 import io
 import json
 import struct
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from utmost.errors import InputError
 from utmost.exact.files import write_file
-from utmost.exact.input_text import escape_script
+from utmost.exact.input_text import escape_control, escape_script
 
 if TYPE_CHECKING:
     import altair as alt
@@ -25,6 +26,7 @@ SVG_MARK = b'<svg data-generator="utmost"'
 HTML_MARK = b'<meta name="generator" content="utmost">'
 PNG_TEXT = b"tEXtSoftware\0utmost"  # a chunk of PNG: its type, a keyword and a text
 PNG_MARK = struct.pack(">I", len(PNG_TEXT) - 4) + PNG_TEXT + struct.pack(">I", zlib.crc32(PNG_TEXT))
+DESCRIPTION_MARK = b'{"usermeta": {"generator": "utmost"}, '
 PNG_HEADER_BYTES = 33  # the signature, and the first chunk
 
 
@@ -62,8 +64,37 @@ def save_chart(chart: alt.TopLevelMixin, path: str | Path) -> None:
     kind: Any = Path(path).suffix.lower().lstrip(".")
     if kind not in ("svg", "png", "html"):
         raise InputError(f'a picture must be .svg, .png or .html, got "{Path(path).name[:60]}"', hint="rename it")
-    content = _chart_page(chart) if kind == "html" else _chart_picture(chart, kind)
+    shown = escape_texts(chart)
+    content = _chart_page(shown) if kind == "html" else _chart_picture(shown, kind)
     write_file(path, mark_picture(content, f".{kind}"))
+
+
+def save_description(chart: alt.TopLevelMixin, path: str | Path) -> None:
+    """Write the Vega-Lite description of a chart, which holds its data, after the mark."""
+    write_file(path, DESCRIPTION_MARK + json.dumps(_escape_strings(chart.to_dict())).encode("utf-8")[1:])
+
+
+def media_bundle(chart: alt.TopLevelMixin) -> dict[str, Any]:
+    """A chart as a notebook takes it: its Vega-Lite description, and a picture for those that draw none."""
+    import altair as alt
+
+    version = alt.SCHEMA_VERSION.removeprefix("v").partition(".")[0]
+    shown = escape_texts(chart)
+    picture = base64.b64encode(_chart_picture(shown, "png")).decode("ascii")
+    return {f"application/vnd.vegalite.v{version}+json": shown.to_dict(validate=False), "image/png": picture}
+
+
+def escape_texts(chart: alt.TopLevelMixin) -> Any:
+    """The chart with the control characters of its texts written out: the renderer ends the process at some of them."""
+    return type(chart).from_dict(_escape_strings(chart.to_dict()), validate=False)  # type: ignore[attr-defined]
+
+
+def _escape_strings(value: Any) -> Any:
+    if isinstance(value, str):
+        return escape_control(value)
+    if isinstance(value, dict):
+        return {key: _escape_strings(entry) for key, entry in value.items()}
+    return [_escape_strings(entry) for entry in value] if isinstance(value, list) else value
 
 
 class ScriptEncoder(json.JSONEncoder):

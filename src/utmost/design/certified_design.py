@@ -23,7 +23,7 @@ from utmost.design.count_mechanism import objection
 from utmost.design.interior_point.exact_bounds import Multipliers, exact_rows, lower_bound
 from utmost.design.privacy_program import Rate, privacy_program
 from utmost.errors import SolverError
-from utmost.exact import Level, Number, sign
+from utmost.exact import Level, Number, decimal, decimal_above, sign
 from utmost.lp import Bounds, Certificate
 from utmost.lp.certificate import dual_bound, dual_fault
 from utmost.lp.linear_program import flint_vector, to_fraction
@@ -219,7 +219,7 @@ class DesignProof:
 DesignCertificate: TypeAlias = Certificate[Number, DesignProof]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Design:
     """A mechanism, the consumer's expected loss with it, and the certificate that no private mechanism gives less.
 
@@ -244,6 +244,17 @@ class Design:
     def _repr_html_(self) -> str:
         """The mechanism, its loss and the proof, for a notebook."""
         return notebook.report_html(self, "optimum")
+
+    def plot(self) -> notebook.Figure:
+        """A heat map of the mechanism, or some of its laws where it is large."""
+        return notebook.draw_figure(self, "optimum")
+
+    def __repr__(self) -> str:
+        """The loss between its bounds, the gap, the ε, and the shape of the mechanism."""
+        shape = f"{len(self.channel.inputs)} inputs, {len(self.channel.outputs)} outputs"
+        relation = f"at most {decimal_above(self.loss)}" if self.certificate.gap else decimal(self.loss)
+        gap = decimal_above(self.certificate.gap, 2)
+        return f"<Design: expected loss {relation}, gap {gap}, {self.privacy_loss.text}; {shape}>"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

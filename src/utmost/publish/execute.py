@@ -25,7 +25,7 @@ from utmost.data.lookup import check_unchanged as check_lookup_unchanged
 from utmost.data.source_identity import check_unchanged, identify_source
 from utmost.errors import BudgetError, InputError, LedgerError, OutputError, UndecidedError
 from utmost.exact.input_text import file_error_reason
-from utmost.notebook import report_html
+from utmost.notebook import Figure, draw_figure, report_html
 from utmost.publish import noise_choice, output_files, plan_writer, plans, pricing, release_file
 from utmost.publish.noise_choice import OtherNoise
 from utmost.publish.plans import Plan, QuerySpec
@@ -64,6 +64,9 @@ class PlannedAnswer:
     error: ErrorLaw
     other: OtherNoise | None = None
     keeps_mechanism: bool = False  # although the plan asks for Gaussian noise
+
+
+MAX_REPR_QUERIES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,13 +162,19 @@ class Preview:
 
     def __repr__(self) -> str:
         """What it costs, and how far off each answer will be."""
-        lines = [f"{planned_answer.spec.name}: {planned_answer.error.words}" for planned_answer in self.planned_answers]
+        shown, hidden = self.planned_answers[:MAX_REPR_QUERIES], len(self.planned_answers[MAX_REPR_QUERIES:])
+        lines = [f"{planned_answer.spec.name}: {planned_answer.error.words}" for planned_answer in shown]
+        lines += [f"and {hidden} more queries"] if hidden else []
         left = f"budget {self.plan.budget} is not open yet" if self.left is None else f"{self.measure} {self.left} left"
         delta = f", δ {self.plan.delta}" if self.plan.delta else ""
         return "\n".join([f"<Preview of ε {self.cost}{delta}, {left}>", *lines])
 
     def _repr_html_(self) -> str:
         return report_html(self, "preview")
+
+    def plot(self) -> Figure:
+        """A chart of how far off each answer will be."""
+        return draw_figure(self, "preview")
 
 
 @dataclass(frozen=True, slots=True)

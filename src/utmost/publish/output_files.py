@@ -19,6 +19,8 @@ from utmost.errors import InputError, UtmostError
 from utmost.exact.files import is_same_file, record_output
 
 if TYPE_CHECKING:
+    import altair as alt
+
     from utmost.publish.plans import Plan
 
 START_BYTES = 4096  # bytes that tell what a file is
@@ -84,6 +86,8 @@ TABLE_NOTE = FileKind("the note of such a table", _starts_with(rb'\{"schema": "u
 RELEASE = FileKind("a release", _starts_with(rb'\{\s*"schema"\s*:\s*"utmost-release/'))
 CHANNEL = FileKind("a mechanism that utmost wrote", _is_channel)
 PICTURE = FileKind("a picture that utmost drew", _is_picture)
+DESCRIPTION = FileKind("a chart that utmost wrote", _starts_with(rb'\{"usermeta": \{"generator": "utmost"\}'))
+FIGURE_ENDINGS = (".svg", ".png", ".html", ".json")
 KIND_BY_ENDING = {
     ".svg": PICTURE,
     ".png": PICTURE,
@@ -109,6 +113,18 @@ def check_output(path: Path, option: str, kind: FileKind, inputs: Mapping[str, P
             option,
             "name another",
         )
+
+
+def save_figure(chart: alt.TopLevelMixin, path: Path) -> None:
+    """Write a chart as .svg, .png, .html or .json, in a new file or in place of one that utmost wrote."""
+    from utmost.charts.export import save_chart, save_description
+
+    ending = path.suffix.lower()
+    if ending not in FIGURE_ENDINGS:
+        endings = f"{', '.join(FIGURE_ENDINGS[:-1])} or {FIGURE_ENDINGS[-1]}"
+        raise InputError(f'path must be a file that ends in {endings}, got "{path.name[:60]}"', "path", "rename it")
+    check_output(path, "path", DESCRIPTION if ending == ".json" else PICTURE, {})
+    (save_description if ending == ".json" else save_chart)(chart, path)
 
 
 def check_new_output(path: Path, option: str, inputs: Mapping[str, Path]) -> None:

@@ -22,15 +22,16 @@ from typing import TYPE_CHECKING, Any
 
 from utmost.errors import InputError
 from utmost.exact import decimal_above
+from utmost.exact.input_text import escape_control
 from utmost.ledger.costs import QueryCost
-from utmost.notebook import report_html
+from utmost.notebook import Figure, draw_figure, report_html
 from utmost.publish.told_privacy import DEFINITIONS, Definition, epsilon_at, told_privacy
 from utmost.queries.answer_error import answer_error
 from utmost.queries.answer_mechanisms.gaussian import GaussianLattice
 from utmost.queries.answer_mechanisms.mechanism import AnswerMechanism, AnswerValue, Drawn, ErrorLaw
 from utmost.queries.privacy_setting import PrivacySetting, guarantee_sentence, short_epsilon
 from utmost.queries.query import ALTERED, Query, SelectedMechanism
-from utmost.tables import ResultTable, Tabular
+from utmost.tables import ResultTable, Tabular, value_text
 
 if TYPE_CHECKING:
     from utmost.consumer.losses import Loss
@@ -44,7 +45,7 @@ SCHEMA_2 = "utmost-release/2"  # of a release with δ
 SCHEMAS = (SCHEMA, SCHEMA_2)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Answer(Tabular):
     """One query of a release with its answer. `details` is what else was drawn, as the release file has it.
 
@@ -144,6 +145,19 @@ class Answer(Tabular):
 
         return estimate(self, prior, loss, **options)
 
+    def __repr__(self) -> str:
+        """A line: what was asked, at what price, and the number, or how many there are."""
+        count = len(self.named_values)
+        value = f"{count} {self.query.values_noun}" if isinstance(self.value, tuple) else value_text(self.value)
+        return f"<Answer {escape_control(self.name)}: {self.kind}, {self.price_text}: {value}>"
+
+    def _repr_html_(self) -> str:
+        return report_html(self, "answer")
+
+    def plot(self) -> Figure:
+        """A chart of its numbers with their intervals."""
+        return draw_figure(self, "answer")
+
     def table(self, path: str | Path) -> None:
         """Write the numbers as a tidy table, by the ending of the path: .csv or .parquet."""
         from utmost.publish.tidy_table import write_table
@@ -234,13 +248,17 @@ class Release(Tabular):
 
     def __repr__(self) -> str:
         """A line: the whole of it is in the file."""
-        names = ", ".join(answer.name for answer in self.answers[:4])
+        names = escape_control(", ".join(answer.name for answer in self.answers[:4]))
         more = ", …" if len(self) > 4 else ""
         delta = f", δ {decimal_above(self.delta)}" if self.delta else ""
         return f"<Release of ε {self.epsilon}{delta}, {self.neighbours}: {names}{more}>"
 
     def _repr_html_(self) -> str:
         return report_html(self, "release")
+
+    def plot(self) -> Figure:
+        """A chart of its numbers with their intervals, a panel for each query."""
+        return draw_figure(self, "release")
 
     def table(self, path: str | Path) -> None:
         """Write the numbers as a tidy table, by the ending of the path: .csv or .parquet.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from json import dumps
-from math import nextafter
+from math import isfinite, nextafter
 from typing import TYPE_CHECKING, Any
 
 from utmost.audit.lower_bound import ANY_PAIR_TEXT
@@ -13,6 +13,8 @@ from utmost.reports.mechanism import json_epsilon, privacy_paragraph
 from utmost.reports.numbers import at_least
 
 if TYPE_CHECKING:
+    import altair as alt
+
     from utmost.audit import AuditResult
     from utmost.channel import PrivacyLoss
     from utmost.exact import Level
@@ -29,6 +31,20 @@ def describe(result: AuditResult) -> Report:
     """The bound, the event that proves it, and what becomes of the claim."""
     claim = None if result.claimed is None else Paragraph(f"The claim {result.claimed}: {_verdict_text(result)}.")
     return Report({**_bound_blocks(result), "claim": claim}, _document(result))
+
+
+def figure(result: AuditResult) -> alt.TopLevelMixin:
+    """The ε that is proved, as a bar, and the one that is claimed."""
+    from utmost.charts.intervals import IntervalLine, IntervalPanel, interval_chart
+
+    proved = at_least(result.lower, BOUND_DIGITS).typeset
+    claimed = None if result.claimed is None else result.claimed.epsilon
+    lines = [IntervalLine("proved at least", result.lower, 0.0, result.lower, f"ε ≥ {proved}")]
+    if result.claimed is not None and claimed is not None:
+        lines.append(IntervalLine("claimed", claimed, None, None, f"ε = {_epsilon_text(result.claimed)}"))
+    shown = tuple(line for line in lines if isfinite(line.value))
+    claim = "" if result.claimed is None else f"The claim {result.claimed}: {_verdict_text(result)}."
+    return interval_chart([IntervalPanel("", shown, "ε")], f"ε is at least {proved}", claim)
 
 
 def _bound_blocks(result: AuditResult) -> dict[str, Block | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape as escape_markup
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from utmost.channel import Channel
 
 Cell: TypeAlias = str | Quantity
+MAX_MATRIX_LABELS = 30  # rows and columns of a matrix that are shown
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -70,6 +72,8 @@ class Matrix:
 
     channel: Channel
     caption: str = ""
+    max_labels: int = MAX_MATRIX_LABELS
+    is_shaded: bool = False  # on a page of ours no style may stand in an element; in a notebook it may
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +131,6 @@ class Report:
 
 
 MAX_EXACT_CHARS = 120  # characters of an exact value that are shown on hover
-MAX_MATRIX_ROWS = 30
-MAX_MATRIX_COLUMNS = 30
 EMPTY_HEAD = '<span class="visually-hidden">from</span>'
 
 
@@ -154,7 +156,7 @@ def block_html(block: Block) -> str:
     if isinstance(block, SideBySide):
         return _columns_html(block)
     if isinstance(block, Matrix):
-        return _matrix_html(block.channel, block.caption)
+        return _matrix_html(block)
     return _table_html(block)
 
 
@@ -217,9 +219,9 @@ def _table_cell_html(cell: Cell, column: int, text_columns: int) -> str:
     return f"<td>{cell_html(cell)}</td>" if column else f'<th scope="row">{cell_html(cell)}</th>'
 
 
-def _matrix_html(channel: Channel, caption: str) -> str:
-    height = min(len(channel.inputs), MAX_MATRIX_ROWS)
-    width = min(len(channel.outputs), MAX_MATRIX_COLUMNS)
+def _matrix_html(block: Matrix) -> str:
+    channel = block.channel
+    height, width = (min(len(labels), block.max_labels) for labels in (channel.inputs, channel.outputs))
     header = ("", *map(str, channel.outputs[:width]))
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (str(label), *(quantity(float(entry) if isinstance(entry, float) else entry) for entry in row[:width]))
@@ -227,5 +229,15 @@ def _matrix_html(channel: Channel, caption: str) -> str:
     )
     is_whole = height == len(channel.inputs) and width == len(channel.outputs)
     shown = f"The first {height} of {len(channel.inputs)} rows and {width} of {len(channel.outputs)} columns."
-    captions = [caption, "" if is_whole else shown]
-    return _table_html(Table(header, rows, 1, " ".join(filter(None, captions))))
+    captions = [block.caption, "" if is_whole else shown]
+    table = _table_html(Table(header, rows, 1, " ".join(filter(None, captions))))
+    return _shade_cells(table, rows) if block.is_shaded else table
+
+
+def _shade_cells(table: str, rows: Sequence[Sequence[Cell]]) -> str:
+    """The cells of numbers with a ground that is the darker the larger the number (shade ∝ √probability)."""
+    shades = iter(math.sqrt(max(float(cell.value), 0)) for row in rows for cell in row if isinstance(cell, Quantity))
+    cell = '<td class="number">'
+    first, *rest = table.split(cell)
+    styles = (f'<td class="number" style="background: rgba(31, 95, 168, {0.55 * shade:.3f})">' for shade in shades)
+    return first + "".join(f"{style}{part}" for style, part in zip(styles, rest, strict=True))

@@ -9,8 +9,11 @@ from utmost.exact import decimal_above
 from utmost.reports.blocks import Cell, Paragraph, Report
 from utmost.reports.mechanism import channel_document
 from utmost.reports.numbers import JSON_DIGITS, SENTENCE_DIGITS, at_least, at_most, quantity, with_exact
+from utmost.tables import double_above, double_below
 
 if TYPE_CHECKING:
+    import altair as alt
+
     from utmost.design import Capacities, Capacity
 
 MAX_EXACT_BITS = 600  # of the denominator of a capacity that a document has exactly
@@ -41,6 +44,26 @@ def describe(capacities: Capacities) -> Report:
     numbers = {name: at_most(_number_value(capacity), SENTENCE_DIGITS) for name, capacity in pair.items()}
     numbers |= {f"{name} gap": at_most(capacity.gap, GAP_DIGITS) for name, capacity in pair.items()}
     return Report(blocks, lambda: _document(capacities), numbers)
+
+
+def figure(capacities: Capacities) -> alt.TopLevelMixin:
+    """Both capacities, each between its bounds."""
+    from utmost.charts.intervals import IntervalLine, IntervalPanel, interval_chart
+
+    panels = []
+    for name, unit, capacity in (
+        ("multiplicative", "times as much gain, at most", capacities.multiplicative),
+        ("additive", "more gain, at most, where gains lie between 0 and 1", capacities.additive),
+    ):
+        line = IntervalLine(
+            name,
+            double_above(capacity.upper),
+            double_below(capacity.lower),
+            double_above(capacity.upper),
+            Paragraph(*_capacity_parts(capacity)).typeset,
+        )
+        panels.append(IntervalPanel("", (line,), unit))
+    return interval_chart(panels, "Capacities", "What any private mechanism can tell at most, to any consumer.")
 
 
 def _capacity_parts(capacity: Capacity) -> tuple[Cell, ...]:

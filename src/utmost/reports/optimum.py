@@ -211,15 +211,17 @@ def _certificate_document(design: Design, level: Level | None) -> dict[str, Any]
     }
 
 
-def figure(design: Design, problem: DesignProblem) -> alt.TopLevelMixin:
-    """A heat map; on a grid, a map for each true point."""
+def figure(design: Design, problem: DesignProblem | None = None) -> alt.TopLevelMixin:
+    """A heat map; on a grid, a map for each true point. Without a problem the title names no consumer and no level."""
     from utmost import charts
 
     start = "The best mechanism so far" if design.stopped else "The best mechanism"
-    title = f"{start} for {problem.consumer_text}"
+    title = f"{start} for {'this consumer' if problem is None else problem.consumer_text}"
     least_loss = at_least(design.certificate.lower, SENTENCE_DIGITS)
-    claim = f"No mechanism private at {problem.level} gives this consumer an expected loss below {least_loss}."
-    shape = problem.space.shape.grid_size
+    level = "the same level" if problem is None else problem.level
+    claim = f"No mechanism private at {level} gives this consumer an expected loss below {least_loss}."
+    space = design.certificate.proof.space if problem is None else problem.space
+    shape = space.shape.grid_size
     if shape is not None and set(design.channel.outputs) <= set(design.channel.inputs):
         return charts.location_maps(design.channel, shape, title, claim.rstrip("."))
     return charts.channel_chart(design.channel, title, claim)

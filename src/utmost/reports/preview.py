@@ -16,8 +16,11 @@ from utmost.registry import similar_name
 from utmost.reports.blocks import Block, Cell, Facts, Paragraph, Report, Table
 from utmost.reports.numbers import Quantity, Rounding, amount, at_most, quantity
 from utmost.reports.prices import price_document, price_sentences, split_document, split_paragraph, told_document
+from utmost.tables import double_above
 
 if TYPE_CHECKING:
+    import altair as alt
+
     from utmost.data.sources import Source
     from utmost.publish.execute import PlannedAnswer, Preview
     from utmost.queries.answer_mechanisms.mechanism import ErrorLaw
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
 
 NEARLY_ALL = 1 - Fraction(1, 10**6)  # of what a budget has left: the rest is rounding
 NONE_DECLARED: Mapping[str, str] = {}
+MAX_CHART_QUERIES = 40
 QUERIES_HEADER = ("query", "kind", "ε", "sensitivity (steps)", "error", "± (95 %)")
 
 
@@ -91,6 +95,23 @@ def describe(preview: Preview, unreadable: Mapping[str, int] | None = None, budg
     blocks |= {f"unreadable {number}": Paragraph(sentence) for number, sentence in enumerate(sentences)}
     document = _document(preview) | ({} if unreadable is None else {"unreadable": dict(unreadable)})
     return Report(blocks, document)
+
+
+def figure(preview: Preview) -> alt.TopLevelMixin:
+    """How far off each answer will be: the half widths of 95 % intervals, a panel for each kind of number."""
+    from utmost.charts.intervals import IntervalLine, IntervalPanel, interval_chart
+
+    lines: dict[str, list[IntervalLine]] = {}
+    for planned_answer in preview.planned_answers[:MAX_CHART_QUERIES]:
+        error, width = planned_answer.error, double_above(planned_answer.error.half_width)
+        text = f"±{shown_error(error).half_width.typeset}"
+        line = IntervalLine(planned_answer.spec.name, width, 0.0, width, text)
+        lines.setdefault(f"{planned_answer.spec.query.kind}: 95 % of answers are within{error.suffix}", []).append(line)
+    panels = [IntervalPanel("", tuple(entries), unit) for unit, entries in lines.items()]
+    hidden = len(preview.planned_answers) - MAX_CHART_QUERIES
+    cut = f" The first {MAX_CHART_QUERIES} queries; {hidden} more are left out." if hidden > 0 else ""
+    cost = amount(preview.cost, Rounding.UP).typeset
+    return interval_chart(panels, f"How far off the answers will be, for ε {cost}", f"Nothing is spent yet.{cut}")
 
 
 def _setting_facts(preview: Preview, budget_names: Sequence[str]) -> Facts:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from utmost.exact import decimal_above
 from utmost.publish.release_file import release_content
 from utmost.queries.answer_error import noise_remark
 from utmost.reports.blocks import Block, Cell, Paragraph, Report, Table
@@ -11,6 +12,8 @@ from utmost.reports.numbers import Quantity, Rounding, amount, quantity
 from utmost.reports.preview import shown_error
 
 if TYPE_CHECKING:
+    import altair as alt
+
     from utmost.publish.release_model import Answer, Release
 
 MAX_SHOWN_CELLS = 12  # of a histogram
@@ -43,6 +46,20 @@ def answer_value(answer: Answer) -> Quantity | None:
     return None if isinstance(answer.value, tuple) else quantity(answer.value, VALUE_DIGITS)
 
 
+def shown_half_width(answer: Answer) -> Cell:
+    """The half width of the 95 % interval, as far as the release itself says it."""
+    return shown_error(answer.released_error).half_width
+
+
+def figure(release: Release) -> alt.TopLevelMixin:
+    """A panel for each answer, its numbers as dots on their intervals."""
+    from utmost.reports.answer import answers_figure
+
+    delta = f", δ = {decimal_above(release.delta)}" if release.delta else ""
+    title = release.title or release.source.name
+    return answers_figure(release, f"{title}: ε = {decimal_above(release.epsilon)}{delta}")
+
+
 def error_remarks(release: Release) -> list[str]:
     """What must be known to read the errors of a release."""
     notes = sorted({answer.released_error.note for answer in release} - {""})
@@ -54,11 +71,10 @@ def _answer_row(answer: Answer) -> tuple[Cell, ...]:
     value = answer_value(answer)
     cells = len(answer.named_values)
     claim = answer.optimal.partition(":")[0]
-    half_width = shown_error(answer.released_error).half_width
     return (
         answer.name,
         value or quantity(cells, suffix=f" {answer.query.values_noun}"),
-        half_width,
+        shown_half_width(answer),
         amount(answer.epsilon, Rounding.UP) if answer.rho is None else f"ρ {amount(answer.rho, Rounding.UP)}",
         claim,
     )

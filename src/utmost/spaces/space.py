@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from utmost.errors import InputError
 from utmost.exact import Number, integer
+from utmost.notebook import Figure, draw_figure, report_html
 from utmost.registry import Family
 from utmost.spaces.distance_order import IntArray, Triangles, check_triangles, code_distances, sort_distinct
 
@@ -128,6 +129,13 @@ class Space:
 
     def __repr__(self) -> str:
         return f"<Space {self.name}: {len(self)} points>"
+
+    def _repr_html_(self) -> str:
+        return report_html(self, "space")
+
+    def plot(self) -> Figure:
+        """A chart of its points and the pairs that generate its metric."""
+        return draw_figure(self, "space")
 
     def distance(self, x: int, other: int) -> Number:
         """d(x, other), the points given by position; at any size."""

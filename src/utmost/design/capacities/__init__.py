@@ -86,6 +86,10 @@ class Capacities:
         """Both capacities with what proves them, for a notebook."""
         return notebook.report_html(self, "capacity")
 
+    def plot(self) -> notebook.Figure:
+        """A chart of both capacities."""
+        return notebook.draw_figure(self, "capacity")
+
 
 def capacity(space: Space, level: Level, progress: Progress | None = None) -> Capacities:
     """The capacities of the type: max Σ_y max_x C[x,y] and 1 − min Σ_y min_x C[x,y] over its channels C.

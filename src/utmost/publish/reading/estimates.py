@@ -17,7 +17,8 @@ from utmost.consumer.priors import Prior
 from utmost.errors import InputError
 from utmost.exact import Level, Number
 from utmost.exact import epsilon as level_of
-from utmost.notebook import report_html
+from utmost.exact.input_text import escape_control
+from utmost.notebook import Figure, draw_figure, report_html
 from utmost.publish.reading.prior_points import Axis
 from utmost.publish.release_model import Answer
 from utmost.queries.answer_mechanisms.gaussian import GaussianLattice
@@ -26,6 +27,7 @@ from utmost.tables import ResultTable, Tabular
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Value: TypeAlias = int | Fraction
+MAX_REPR_READINGS = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,12 +187,21 @@ class Estimate(Tabular):
     def __repr__(self) -> str:
         """A line for each number: what was released, what it is best read as, and where the truth is believed to be."""
         names = self.cells if self.has_cells else (self.answer.name,)
-        return "\n".join(
-            f"{name}: {_reading_line(reading)}" for name, reading in zip(names, self.readings, strict=True)
-        )
+        readings = self.readings[:MAX_REPR_READINGS]
+        named = zip(names[:MAX_REPR_READINGS], readings, strict=True)
+        lines = [f"{escape_control(name)}: {_reading_line(reading)}" for name, reading in named]
+        hidden = len(self.readings) - len(readings)
+        return "\n".join([*lines, *([f"and {hidden} more cells"] if hidden else [])])
 
     def _repr_html_(self) -> str:
         return report_html(self, "estimate")
+
+    def plot(self) -> Figure:
+        """A chart of prior, likelihood and posterior, or of the readings of all cells with their intervals.
+
+        Where there is no posterior it is that of the answer.
+        """
+        return self.answer.plot() if self.reader is None else draw_figure(self, "estimate")
 
     def _result_table(self) -> ResultTable:
         from utmost.publish.estimate_table import estimate_table
