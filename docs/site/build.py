@@ -40,7 +40,7 @@ NAVIGATION = {
         "studio",
         "data",
     ],
-    "Analyst": ["consumer", "estimate", "release-file"],
+    "Analyst": ["consumer", "estimate", "notebook", "release-file"],
     "Designer": [
         *("designer", "spaces", "mechanisms", "capacity", "kernels", "universal", "canonical", "qif"),
         *("continuous-laws", "continuous-loss", "continuous-grid"),

@@ -27,6 +27,7 @@ from utmost.exact import (
 )
 from utmost.exact.reals import prime_exponents, value_of
 from utmost.exact.working_precision import working_precision
+from utmost.notebook import report_html
 from utmost.spaces import Space
 
 if TYPE_CHECKING:
@@ -50,6 +51,9 @@ class PrivacyLoss:
     output: Label
     high: Label
     low: Label
+
+    def _repr_html_(self) -> str:
+        return report_html(self, "privacy_loss")
 
     @property
     def text(self) -> str:

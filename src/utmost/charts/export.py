@@ -64,8 +64,7 @@ def save_chart(chart: alt.TopLevelMixin, path: str | Path) -> None:
     kind: Any = Path(path).suffix.lower().lstrip(".")
     if kind not in ("svg", "png", "html"):
         raise InputError(f'a picture must be .svg, .png or .html, got "{Path(path).name[:60]}"', hint="rename it")
-    shown = escape_texts(chart)
-    content = _chart_page(shown) if kind == "html" else _chart_picture(shown, kind)
+    content = _chart_page(chart) if kind == "html" else _chart_picture(escape_texts(chart), kind)
     write_file(path, mark_picture(content, f".{kind}"))
 
 
@@ -89,12 +88,20 @@ def escape_texts(chart: alt.TopLevelMixin) -> Any:
     return type(chart).from_dict(_escape_strings(chart.to_dict()), validate=False)  # type: ignore[attr-defined]
 
 
-def _escape_strings(value: Any) -> Any:
+def _escape_strings(value: Any, key: str = "") -> Any:
+    r"""Every text in a description without control characters, titles without backslashes too.
+
+    Vega-Lite puts the title of an axis into an expression, where a backslash begins an escape: ∖ stands for it.
+
+    >>> _escape_strings({"title": "a\x1b", "values": ["b\x1b"]})
+    {'title': 'a∖x1b', 'values': ['b\\x1b']}
+    """
     if isinstance(value, str):
-        return escape_control(value)
+        escaped = escape_control(value)
+        return escaped.replace("\\", "∖") if key == "title" else escaped
     if isinstance(value, dict):
-        return {key: _escape_strings(entry) for key, entry in value.items()}
-    return [_escape_strings(entry) for entry in value] if isinstance(value, list) else value
+        return {name: _escape_strings(entry, name) for name, entry in value.items()}
+    return [_escape_strings(entry, key) for entry in value] if isinstance(value, list) else value
 
 
 class ScriptEncoder(json.JSONEncoder):

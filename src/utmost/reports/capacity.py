@@ -9,7 +9,7 @@ from utmost.exact import decimal_above
 from utmost.reports.blocks import Cell, Paragraph, Report
 from utmost.reports.mechanism import channel_document
 from utmost.reports.numbers import JSON_DIGITS, SENTENCE_DIGITS, at_least, at_most, quantity, with_exact
-from utmost.tables import double_above, double_below
+from utmost.tables import double_above
 
 if TYPE_CHECKING:
     import altair as alt
@@ -47,7 +47,7 @@ def describe(capacities: Capacities) -> Report:
 
 
 def figure(capacities: Capacities) -> alt.TopLevelMixin:
-    """Both capacities, each between its bounds."""
+    """Both capacities as bars, up to their upper bounds."""
     from utmost.charts.intervals import IntervalLine, IntervalPanel, interval_chart
 
     panels = []
@@ -55,13 +55,8 @@ def figure(capacities: Capacities) -> alt.TopLevelMixin:
         ("multiplicative", "times as much gain, at most", capacities.multiplicative),
         ("additive", "more gain, at most, where gains lie between 0 and 1", capacities.additive),
     ):
-        line = IntervalLine(
-            name,
-            double_above(capacity.upper),
-            double_below(capacity.lower),
-            double_above(capacity.upper),
-            Paragraph(*_capacity_parts(capacity)).typeset,
-        )
+        upper = double_above(capacity.upper)
+        line = IntervalLine(name, upper, 0.0, upper, Paragraph(*_capacity_parts(capacity)).typeset)
         panels.append(IntervalPanel("", (line,), unit))
     return interval_chart(panels, "Capacities", "What any private mechanism can tell at most, to any consumer.")
 

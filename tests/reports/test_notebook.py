@@ -1,0 +1,145 @@
+"""What a notebook shows: short, escaped HTML; charts that no text of theirs can break; files replaced only if ours."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import utmost as ut
+from example_releases import CLOSED, answer, count, release, survey
+from utmost.charts.export import escape_texts, save_chart
+from utmost.charts.intervals import IntervalLine, IntervalPanel, interval_chart, unique_names
+from utmost.errors import InputError
+from utmost.notebook import Figure
+from utmost.queries import Histogram
+
+EVIL = '</script><script>alert(1)</script>\x1b[31m\x00\u202e"\\'
+HALF = Fraction(1, 2)
+
+
+def evil_channel() -> ut.Channel:
+    return ut.channel.channel([[HALF, HALF], [HALF, HALF]], inputs=[EVIL, "b"], outputs=["c", EVIL + "d"])
+
+
+def evil_space() -> ut.Space:
+    return ut.space([[0, 1], [1, 0]], labels=[EVIL, "b"])
+
+
+def evil_cells(size: int = 1) -> Any:
+    keys = (EVIL, *(f"{k}" for k in range(size - 1)))
+    return answer(Histogram({EVIL: keys}), 1, CLOSED, EVIL, value=tuple(range(size)))
+
+
+def design() -> Any:
+    return ut.optimal(ut.line(6), ut.alpha("1/2"), ut.Consumer(ut.priors.uniform(6), ut.losses.absolute))
+
+
+RESULTS: dict[str, Callable[[], Any]] = {
+    "release": lambda: release([count(5, 1), evil_cells()]),
+    "answer": evil_cells,
+    "estimate": lambda: evil_cells(2).estimate("uniform", "absolute"),
+    "channel": evil_channel,
+    "privacy loss": lambda: ut.least_epsilon(evil_channel(), evil_space()),
+    "space": lambda: evil_space(),
+    "audit": lambda: ut.audit.channel_bound(evil_channel()),
+    "design": design,
+    "capacity": lambda: ut.capacity(ut.line(6), ut.alpha("1/2")),
+}
+
+
+NOT_DRAWN = ("answer", "privacy loss")
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_no_text_of_a_result_is_markup_or_steers_what_shows_it(name: str) -> None:
+    result = RESULTS[name]()
+    html, line = result._repr_html_(), repr(result)
+    assert "<script" not in html
+    assert not any(mark in html for mark in ("\x1b", "\x00", "\u202e"))
+    if name in ("release", "answer", "estimate", "channel", "space", "design"):
+        assert not any(mark in line for mark in ("\x1b", "\x00", "\u202e"))
+        assert line.count("\n") < 10
+
+
+@pytest.mark.parametrize(
+    "name", ["answer", *(pytest.param(name, marks=pytest.mark.slow) for name in RESULTS if name not in NOT_DRAWN)]
+)
+def test_a_chart_of_any_text_is_drawn_and_none_of_it_ends_a_script(name: str, tmp_path: Path) -> None:
+    figure = RESULTS[name]().plot()
+    assert isinstance(figure, Figure)
+    figure.save(tmp_path / "chart.svg")
+    drawing = (tmp_path / "chart.svg").read_text(encoding="utf-8")
+    assert "<script" not in drawing
+    assert "\x1b" not in drawing
+
+
+def test_a_notebook_is_given_a_description_and_a_picture_and_no_script() -> None:
+    bundle = evil_cells().plot()._repr_mimebundle_()
+    kinds = sorted(bundle)
+    assert [kind.partition(".v5")[0].partition(".v6")[0] for kind in kinds] == [
+        "application/vnd.vegalite",
+        "image/png",
+        "text/plain",
+    ]
+    text = json.dumps(bundle[kinds[0]], ensure_ascii=False)
+    assert not any(mark in text for mark in ("\x1b", "\x00", "\u202e"))
+
+
+def test_a_figure_replaces_a_chart_of_ours_and_nothing_else(tmp_path: Path) -> None:
+    figure = count(5, 1).plot()
+    for ending in ("svg", "json"):
+        figure.save(tmp_path / f"chart.{ending}")
+        figure.save(str(tmp_path / f"chart.{ending}"))
+        (tmp_path / f"mine.{ending}").write_text("<svg></svg>", encoding="utf-8")
+        with pytest.raises(InputError, match="path must be a new file"):
+            figure.save(tmp_path / f"mine.{ending}")
+    with pytest.raises(InputError, match=r"\.svg, \.png, \.html or \.json"):
+        figure.save(tmp_path / "chart.pdf")
+    assert json.loads((tmp_path / "chart.json").read_text(encoding="utf-8"))["usermeta"] == {"generator": "utmost"}
+
+
+def test_control_characters_do_not_end_the_process_that_draws(tmp_path: Path) -> None:
+    """The renderer aborts at an escape character in a text; so does the command that called it."""
+    chart = interval_chart([IntervalPanel(EVIL, (IntervalLine(EVIL, 1.0, 0.0, 2.0, EVIL),), EVIL)], EVIL, EVIL)
+    save_chart(chart, tmp_path / "chart.png")
+    raw = ut.charts.line_chart([ut.charts.ChartLine("a\x1b", (0.0, 1.0), (0.0, 1.0))], "title\x1b")
+    assert "\x1b" not in json.dumps(escape_texts(raw).to_dict(validate=False), ensure_ascii=False)
+    save_chart(raw, tmp_path / "line.png")
+
+
+def test_names_that_are_alike_are_told_apart() -> None:
+    assert unique_names(["a", "a", "a (2)", "a"]) == ["a", "a (2)", "a (2) ·", "a (3)"]
+
+
+def test_what_is_large_is_cut_and_says_how_much_is_left_out() -> None:
+    large = evil_cells(100)
+    assert "The first 20 of 100 numbers" in large._repr_html_()
+    assert "the first 60 of 100 cells" in json.dumps(large.plot().chart.to_dict())
+    assert "and 91 more cells" in repr(large.estimate("uniform", "absolute"))
+    html = ut.geometric(40, ut.alpha("1/2")).channel()._repr_html_()
+    assert "The first 12 of 41 rows and 12 of 41 columns." in html
+    assert html.count("background: rgba") == 144
+    with pytest.raises(InputError, match="at most 60 points"):
+        ut.line(61).plot()
+
+
+def test_a_design_is_a_line_with_its_loss_gap_and_epsilon() -> None:
+    assert repr(design()) == "<Design: expected loss 0.895833, gap 0, ε ≤ 0.693148; 6 inputs, 6 outputs>"
+
+
+def test_every_kind_of_answer_is_drawn_and_a_mean_of_no_posterior_is_drawn_at_face_value() -> None:
+    chart = release(list(survey(CLOSED))).plot().chart.to_dict()
+    assert len(chart["vconcat"]) == len(survey(CLOSED))
+    (quantile,) = [asked for asked in survey(CLOSED) if asked.kind == "quantile"]
+    assert quantile.estimate("uniform", "absolute").plot().chart.to_dict() == quantile.plot().chart.to_dict()
+
+
+def test_an_interval_of_a_chart_is_that_of_the_table() -> None:
+    text = json.dumps(count(5, "0.3").plot().chart.to_dict())
+    row = count(5, "0.3").to_arrow().to_pylist()[0]
+    assert f'"low": {float(row["low"])}, "high": {float(row["high"])}' in text
