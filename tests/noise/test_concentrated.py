@@ -89,3 +89,12 @@ def test_amounts_of_any_size_are_converted() -> None:
             rho = rho_of(epsilon, delta)
             assert rho > 0
             assert float(epsilon_of_rho(rho, delta)) == pytest.approx(float(epsilon), rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("rho", "epsilon"), [("1e-3", "1000"), ("1e-9", "1e6"), ("1e-12", "1"), ("1e300", "1"), ("1e-300", "1e300")]
+)
+def test_a_delta_that_is_hardly_above_0_or_far_above_1_is_still_written_out(rho, epsilon):
+    delta = delta_of_rho(Fraction(rho), Fraction(epsilon))
+    assert delta == 1 if Fraction(rho) > 1 else 0 < delta < Fraction(1, 10**800)
+    assert max(delta.numerator.bit_length(), delta.denominator.bit_length()) < 3000

@@ -30,13 +30,14 @@ if TYPE_CHECKING:
 
 BITS = 256  # of the balls
 DIGITS = 15  # of a result
+MIN_LOG_DELTA = -2000  # of a δ that is written out
 STEPS = 120  # of the search for an order
 MIN_LOG_ORDER, MAX_LOG_ORDER = -30.0, 60.0  # of ln(a − 1)
 
 
 @lru_cache(maxsize=1024)
 def delta_of_rho(rho: Fraction, epsilon: Fraction) -> Fraction:
-    """A δ, rounded up, such that ρ-zCDP implies (ε, δ)-privacy; at most 1.
+    """A δ, rounded up, such that ρ-zCDP implies (ε, δ)-privacy; at most 1, and not below e^−2000.
 
     >>> from utmost.exact import decimal
     >>> decimal(delta_of_rho(Fraction(1, 50), Fraction(1)))
@@ -52,7 +53,7 @@ def delta_of_rho(rho: Fraction, epsilon: Fraction) -> Fraction:
     with working_precision(BITS):
         order = excess + 1
         exponent = excess * (order * ball(rho, BITS) - ball(epsilon, BITS)) + _log_factor_ball(excess)
-        return min(Fraction(decimal_above(exponent.exp(), DIGITS)), Fraction(1))
+        return Fraction(decimal_above(exponent.max(MIN_LOG_DELTA).min(0).exp(), DIGITS))
 
 
 @lru_cache(maxsize=1024)

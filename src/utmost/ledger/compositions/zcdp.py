@@ -8,7 +8,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from utmost.errors import InputError
-from utmost.exact import decimal_above, decimal_below
+from utmost.exact import decimal, decimal_above, decimal_below
+from utmost.exact.privacy_levels import MAX_EPSILON
 from utmost.ledger.compositions.pure import PureComposition, parallel_sum
 from utmost.ledger.costs import ChargeGroup
 
@@ -76,8 +77,10 @@ def epsilon_for_rho(rho: Fraction, delta: Fraction) -> Fraction:
     """
     from utmost.noise.concentrated import epsilon_of_rho
 
-    if rho <= 0 or Fraction(decimal_below(rho, RHO_DIGITS)) != rho:
-        raise InputError(f"rho must be a decimal > 0 of at most {RHO_DIGITS} digits, got another", "rho", "round it")
+    if rho <= 0:
+        raise InputError(f"rho must be > 0, got {decimal(rho)}", "rho", "say for instance --rho 0.02")
+    if Fraction(decimal_below(rho, RHO_DIGITS)) != rho:
+        raise InputError(f"rho must be a decimal of at most {RHO_DIGITS} digits, got another", "rho", "round it")
     if not delta:
         raise InputError("delta is missing: ρ is told as ε at a δ", "delta", "say --delta 1e-6")
     if not 0 < delta < 1:
@@ -85,6 +88,11 @@ def epsilon_for_rho(rho: Fraction, delta: Fraction) -> Fraction:
     epsilon = epsilon_of_rho(rho, delta * (1 - FOUND_CELLS_SHARE))
     if not epsilon:
         raise InputError("rho must be larger: at this delta it converts to no epsilon above 0", "rho", "lower delta")
+    if epsilon > MAX_EPSILON:
+        problem = (
+            f"rho must convert to an epsilon of at most {MAX_EPSILON} at this delta, got one that converts to more"
+        )
+        raise InputError(problem, "rho", "lower it")
     while rho_limit(epsilon, delta) < rho:  # the ε of the best order, rounded up, may lack its last digits
         epsilon = Fraction(decimal_above(epsilon * (1 + EPSILON_STEP), 15))
     return epsilon
