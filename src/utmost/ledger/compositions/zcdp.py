@@ -89,9 +89,7 @@ def epsilon_for_rho(rho: Fraction, delta: Fraction) -> Fraction:
     if not epsilon:
         raise InputError("rho must be larger: at this delta it converts to no epsilon above 0", "rho", "lower delta")
     if epsilon > MAX_EPSILON:
-        problem = (
-            f"rho must convert to an epsilon of at most {MAX_EPSILON} at this delta, got one that converts to more"
-        )
+        problem = f"rho must convert to an epsilon of at most {MAX_EPSILON} at this delta, got a larger one"
         raise InputError(problem, "rho", "lower it")
     while rho_limit(epsilon, delta) < rho:  # the ε of the best order, rounded up, may lack its last digits
         epsilon = Fraction(decimal_above(epsilon * (1 + EPSILON_STEP), 15))
