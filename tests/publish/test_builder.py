@@ -152,7 +152,7 @@ def _cells(draw: st.DrawFn, kind: str) -> dict[str, Any]:
     return {}
 
 
-@settings(max_examples=40)
+@settings(max_examples=30)
 @given(st.dictionaries(NAMES, asked(), min_size=1, max_size=3), st.none() | TEXTS)
 def test_a_plan_of_python_is_the_one_of_its_mapping_and_of_its_file(
     queries: dict[str, tuple[str, dict[str, Any]]], title: str | None
@@ -343,6 +343,11 @@ def test_what_is_changed_after_the_call_changes_no_plan() -> None:
         (lambda: flights().plan("b", epsilon=-1), "epsilon", "must be > 0"),
         (lambda: flights().plan("b", epsilon=1, rho=1), "rho", "must not be given with epsilon"),
         (lambda: flights().plan("b", noise="loud"), "noise", "geometric, gaussian or best"),  # type: ignore[arg-type]
+        (lambda: flights().lookup(3, on="dest", take="tz"), "location", "location must be a text"),  # type: ignore[arg-type]
+        (lambda: flights().derive(3), "expressions", "must be a mapping"),  # type: ignore[arg-type]
+        (lambda: flights().plan("b", ledger=3), "ledger", "ledger must be a path"),  # type: ignore[arg-type]
+        (lambda: flights().plan("b", output=3), "output", "output must be a path"),  # type: ignore[arg-type]
+        (lambda: flights().plan("b", part={"carrier": 1.5}), "part", "a number with a point"),  # type: ignore[dict-item]
         (lambda: flights().plan("b", part={}), "part", "one column with its value"),
         (lambda: builder().count(""), "name", "1 to 100 printable characters"),
         (lambda: builder().count("a\x1b"), "query", "without control characters"),
@@ -362,6 +367,9 @@ def test_what_is_changed_after_the_call_changes_no_plan() -> None:
         (lambda: builder().mean("a", column="d", low=9, high=3), "low", "low must be below high"),
         (lambda: builder().quantile("a", **GRID), "probability", "probability is missing"),
         (lambda: builder().remove("a"), "name", "must be that of a query"),
+        (lambda: builder().count("a", keys={"n": pa.table({"n": [1]})}), "keys.n", "must be a list"),  # type: ignore[dict-item]
+        (lambda: builder().remove(["a"]), "name", "must be that of a query"),  # type: ignore[arg-type]
+        (lambda: builder().count("a", keys={3: [1]}), "keys", "must name columns by texts"),  # type: ignore[dict-item]
         (lambda: builder().to_plan(), "query", "at least one query"),
         (lambda: builder().preview(), "query", "at least one query"),
     ],

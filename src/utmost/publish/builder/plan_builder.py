@@ -71,7 +71,7 @@ class PlanBuilder(QueryMethods):
         """
         if not isinstance(keys.get("keys", {}), Mapping | None):
             raise InputError("keys must be a mapping of columns to their values", "keys", KEYS_HINT)
-        plain_keys = {key: plain(value) for key, value in keys.items()}
+        plain_keys = {key: plain(value, key) for key, value in keys.items()}
         entries = {key: value for key, value in plain_keys.items() if not _is_left_out(key, value)}
         if isinstance(entries.get("by"), str):
             entries["by"] = [entries["by"]]
@@ -94,7 +94,7 @@ class PlanBuilder(QueryMethods):
 
     def remove(self, name: str) -> Self:
         """Take the query of this name out of the plan."""
-        if name not in self._queries:
+        if not isinstance(name, str) or name not in self._queries:
             similar = similar_name(str(name), self._queries)
             hint = "see plan.queries" if similar is None else f'did you mean "{similar}"?'
             raise InputError("name must be that of a query of the plan, got another", "name", hint)

@@ -24,7 +24,12 @@ from utmost.publish.builder.values import Location, Neighbours, Noise, Number, p
 from utmost.registry import similar_name
 
 PLAN_CONTEXTS = ("plan", "[source]", "[derive]", "[unit]", "[part]")  # which have no name in Python
-ARGUMENTS = {"location": "data", "column": "unit"}  # keys of a plan that have another name in Python
+ARGUMENTS = {  # keys of a plan that have another name in Python
+    "source.location": "data",
+    "unit.column": "unit",
+    "part.column": "part",
+    "part.equals": "part",
+}
 NO_EXPRESSIONS: Mapping[str, str] = MappingProxyType({})
 UNDECLARED = "undeclared"
 KIND_NAMES = tuple(str(kind) for kind in ColumnKind if kind is not ColumnKind.OTHER)
@@ -60,7 +65,8 @@ class ProtectedTable:
         >>> survey.derive({"college degree": "educ >= 6"}).source.derive["college degree"]
         'educ >= 6'
         """
-        added = {**plain(expressions), **plain(named)}
+        example = '{"is late": "dep_delay > 15"}'
+        added = {**plain(_check_mapping(expressions, "expressions", example), "expressions"), **plain(named)}
         self._check_new(added, "derive")
         return self._with_parts({"derive": {**self.source.derive, **added}})
 
@@ -80,8 +86,8 @@ class ProtectedTable:
         """
         entries = {
             "location": plain(location),
-            "on": {on: on} if isinstance(on, str) else plain(on),
-            "take": [take] if isinstance(take, str) else plain(take),
+            "on": {on: on} if isinstance(on, str) else plain(on, "on"),
+            "take": [take] if isinstance(take, str) else plain(take, "take"),
             "columns": _column_entries(columns, missing),
         }
         if len(self.source.lookups) >= plans.MAX_LOOKUPS:
@@ -131,15 +137,15 @@ class ProtectedTable:
             ledger = budget.location if ledger == plans.DEFAULT_LEDGER else ledger
             budget = budget.name
         prices = {"epsilon": plain(epsilon), "delta": plain(delta), "rho": plain(rho), "noise": noise, "title": title}
-        files = {"ledger": self._own_path(ledger), "output": None if output is None else str(Path.cwd() / output)}
+        output_path = None if output is None else str(Path.cwd() / _path_text(output, "output"))
+        files = {"ledger": self._own_path(_path_text(ledger, "ledger")), "output": output_path}
         content = {"budget": budget, **prices, **files, "part": _part_entry(part), "source": {}}
         head = _parse_head({key: value for key, value in content.items() if value is not None}, self.folder)
         own = {"source": self.source, "unit": self.unit, "neighbours": self.neighbours}
         return PlanBuilder(replace(head, **own, fingerprint=self.fingerprint))  # type: ignore[arg-type]
 
-    def _own_path(self, location: str | os.PathLike[str]) -> str:
+    def _own_path(self, text: str) -> str:
         """A path from the working folder of now, told from that of the table where it is another."""
-        text = os.fspath(location)
         path = Path.cwd() / text
         if "://" in text:
             return text
@@ -199,6 +205,13 @@ def table(
     return ProtectedTable(head.source, head.unit, head.neighbours, head.fingerprint, head.folder)
 
 
+def _path_text(path: object, argument: str) -> str:
+    """A path as a text; refused where it is neither."""
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(f"{argument} must be a path, got {type(path).__name__}", argument)
+    return os.fspath(path)
+
+
 def _check_unit(unit: str | None, rows: int | None, groups: int | None) -> None:
     """Refuse a bound without persons, and persons without exactly one bound."""
     given = [name for name, value in (("rows", rows), ("groups", groups)) if value is not None]
@@ -218,8 +231,8 @@ def _given(entries: Mapping[str, Any]) -> dict[str, Any]:
 
 def _column_entries(columns: Mapping[str, str] | None, missing: Mapping[str, Iterable[str]] | None) -> dict[str, Any]:
     """Kinds of columns and texts that mean NULL, as a plan has them."""
-    kinds = plain(_check_mapping(columns, "columns", '{"age": "integer"}'))
-    markers = plain(_check_mapping(missing, "missing", '{"age": ["NA", "."]}'))
+    kinds = plain(_check_mapping(columns, "columns", '{"age": "integer"}'), "columns")
+    markers = plain(_check_mapping(missing, "missing", '{"age": ["NA", "."]}'), "missing")
     for name, kind in kinds.items():
         if kind not in KIND_NAMES:
             message = f"columns must have kinds among {', '.join(KIND_NAMES)}, got another for {str(name)[:60]!r}"
@@ -233,18 +246,19 @@ def _column_entries(columns: Mapping[str, str] | None, missing: Mapping[str, Ite
     return {name: {"kind": kind, "missing": markers[name]} if name in markers else kind for name, kind in kinds.items()}
 
 
-def _check_mapping(value: Mapping[str, Any] | None, argument: str, example: str) -> Mapping[str, Any]:
+def _check_mapping(value: object, argument: str, example: str) -> Mapping[str, Any]:
     if value is not None and not isinstance(value, Mapping):
-        raise InputError(f"{argument} must be a mapping of columns, got something else", argument, f"write {example}")
-    return value or {}
+        message = f"{argument} must be a mapping of columns, got {type(value).__name__}"
+        raise InputError(message, argument, f"write {example}")
+    return {} if value is None else value
 
 
-def _part_entry(part: Mapping[str, Key] | None) -> dict[str, Any] | None:
+def _part_entry(part: object) -> dict[str, Any] | None:
     if part is None:
         return None
     if not isinstance(part, Mapping) or len(part) != 1:
         raise InputError("part must be one column with its value", "part", 'write part={"region": "north"}')
-    ((column, value),) = plain(part).items()
+    ((column, value),) = plain(part, "part").items()
     return {"column": column, "equals": value}
 
 
@@ -258,9 +272,10 @@ def _parse_head(content: Mapping[str, Any], folder: Path) -> plans.Plan:
 
 def _about_argument(problem: InputError) -> InputError:
     """An error about a key of a plan as one about the argument that it was given as."""
-    key = (problem.field or "").rpartition(".")[2]
+    field = problem.field or ""
+    argument = ARGUMENTS.get(field, field.rpartition(".")[2])
     context = None if problem.context in PLAN_CONTEXTS else problem.context
-    return InputError(problem.message, ARGUMENTS.get(key, key) or None, problem.hint, context=context)
+    return InputError(problem.message, argument or None, problem.hint, context=context)
 
 
 def _check_location(source: Source, folder: Path) -> None:

@@ -18,6 +18,7 @@ from typing import Any, Literal, TypeAlias
 
 from utmost.data.cells import MAX_CELLS
 from utmost.data.selection import Key
+from utmost.errors import InputError
 
 Number: TypeAlias = int | float | str | Decimal | Fraction
 KeyList: TypeAlias = Iterable[Key] | str
@@ -29,25 +30,30 @@ Noise: TypeAlias = Literal["geometric", "gaussian", "best"]
 BYTES = (bytes, bytearray, memoryview)
 
 
-def plain(value: Any) -> Any:
-    """The value as a plan has it; what a plan cannot have stays as it is, and is refused where the plan is read.
+def plain(value: Any, argument: str = "value") -> Any:
+    """The value of an argument as a plan has it; what a plan cannot have stays, and is refused where the plan is read.
 
     >>> plain(0.1), plain(range(1, 4)), plain({"carrier": ("UA", "AA")}), plain({3, 1})
     (Decimal('0.1'), [1, 2, 3], {'carrier': ['UA', 'AA']}, [1, 3])
     """
     if isinstance(value, Mapping):
-        return {_plain_name(name): plain(entry) for name, entry in value.items()}
+        return {_plain_name(name, argument): plain(entry, argument) for name, entry in value.items()}
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     if isinstance(value, AbstractSet):
         return _sorted([plain(item) for item in islice(value, MAX_CELLS + 1)])
-    if isinstance(value, Iterable) and not isinstance(value, (str, *BYTES)) and getattr(value, "shape", None) != ():
+    is_flat = len(getattr(value, "shape", (0,))) == 1  # neither a number of numpy nor a table
+    if isinstance(value, Iterable) and not isinstance(value, (str, *BYTES)) and is_flat:
         return [plain(item) for item in islice(value, MAX_CELLS + 1)]
     return _plain_scalar(value)
 
 
-def _plain_name(name: object) -> Any:
-    return str(name) if isinstance(name, str) else name
+def _plain_name(name: object, argument: str) -> str:
+    if not isinstance(name, str):
+        raise InputError(
+            f"{argument} must name columns by texts, got {type(name).__name__}", argument, "write str(...)"
+        )
+    return str.__str__(name)
 
 
 def _sorted(items: list[Any]) -> list[Any]:
@@ -71,4 +77,4 @@ def _plain_scalar(value: Any) -> Any:
         return Decimal(repr(float(value)))
     if isinstance(value, Real):  # a float of other digits, such as numpy's float32
         return Decimal(str(value))
-    return value.item() if hasattr(value, "dtype") and hasattr(value, "item") else value
+    return value.item() if getattr(value, "shape", None) == () and hasattr(value, "item") else value
