@@ -24,11 +24,12 @@ if TYPE_CHECKING:
 ROW = "row"
 NEIGHBOURS = ("replace", "add-remove")
 CONVERTED_LAWS = ("gaussian", "concentrated")  # whose ε and δ are what their ρ converts to
-LAWS = ("geometric", "any", *CONVERTED_LAWS)
+LAWS = ("geometric", "any", *CONVERTED_LAWS, "canonical")
 MAX_TEXT_CHARS = 1000
 MAX_AMOUNT_DIGITS = 40  # digits above or below the line of a fraction
 MAX_STEPS = 2**63 - 1
 MAX_NUMBERS = 2**31 - 1
+MAX_CANONICAL_STEPS, MIN_CANONICAL_DELTA = 1024, Fraction(1, 10**27)  # of a cost of law canonical
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +62,10 @@ class QueryCost:
     `geometric`: one number, a whole number of lattice steps, which a unit moves by at most `steps`, with noise
     Pr[Δ = δ] ∝ e^(−ε·|δ|/steps). `gaussian`: a unit moves at most `numbers` of its whole numbers, each by at most
     `steps`; each has discrete Gaussian noise of variance numbers·steps²/(2ρ). `concentrated`: nothing is known but that
-    it is ρ-zCDP. Both are (ε, δ)-private by conversion of ρ: of several such queries δ need not be added up. `any`:
-    nothing is known but ε and δ; it may have a ρ below ε²/2, which its theorem says.
+    it is ρ-zCDP. Both are (ε, δ)-private by conversion of ρ: of several such queries δ need not be added up.
+    `canonical`: one number that a unit moves by at most `steps`, at most 1024, with the noise of
+    `noise.tight_canonical` of ε/steps and the least reach at δ. `any`: nothing is known but ε and δ; it may have a ρ
+    below ε²/2, which its theorem says.
     """
 
     query: str
@@ -87,6 +90,9 @@ class QueryCost:
             object.__setattr__(self, "rho", check_rho(self.rho, "rho of a cost"))
         elif self.law in CONVERTED_LAWS:
             raise InputError(f"rho must be given for a cost of law {self.law}", "rho")
+        if self.law == "canonical" and (self.delta < MIN_CANONICAL_DELTA or self.steps > MAX_CANONICAL_STEPS):
+            terms = f"a cost of law canonical must have delta from 1e-27 and at most {MAX_CANONICAL_STEPS} steps"
+            raise InputError(f"{terms}, got others", "delta")
 
     def group(self, part: Part | None, times: int = 1) -> ChargeGroup:
         """So many charges of this cost on a part."""

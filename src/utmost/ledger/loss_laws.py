@@ -149,6 +149,54 @@ class ApproximateLoss(LossLaw):
 
 
 @dataclass(frozen=True, slots=True)
+class CanonicalLoss(LossLaw):
+    """Canonical noise (`utmost.noise.tight_canonical`) on a number that moves by up to `steps` steps Δ.
+
+    Pr[X = x] = α^|x|/Z for |x| ≤ R, α = e^(−a), a = ε/Δ, R the least reach at δ. If the other table has Δ steps more,
+    it gives the answer of X = x by X = x − Δ. So the loss is ∞ where x < Δ − R, and a·(|x − Δ| − |x|) elsewhere: ε for
+    x ≤ 0, a·(Δ − 2x) for 0 ≤ x ≤ Δ and −ε for x ≥ Δ, a grid. It falls with x, so δ(ε′) is the largest of
+    Pr[X ≤ c] − e^ε′·Pr[X ≤ c − Δ], which rises with Δ: smaller moves are better. x → Δ − x exchanges the two tables.
+    """
+
+    epsilon: Fraction
+    steps: int
+    delta: Fraction
+
+    def __post_init__(self) -> None:
+        """Check all."""
+        is_met = self.epsilon > 0 and 1 <= self.steps <= MAX_KNOTS and 0 < self.delta < 1
+        _check(is_met, f"epsilon > 0, 1 <= steps <= {MAX_KNOTS} and 0 < delta < 1", "epsilon")
+
+    @property
+    def pure_epsilon(self) -> None:
+        """None: δ > 0."""
+        return
+
+    def measure(self, bits: int, is_upper: bool, direction: bool) -> LossMeasure:
+        """From −ε on in Δ steps to ε, and at ∞."""
+        from utmost.noise.tight_canonical import least_reach
+
+        level = level_of(self.epsilon / self.steps)
+        precision, reach = 2 * bits + EXTRA_BITS, least_reach(level, self.steps, self.delta)
+        with working_precision(precision):
+            first, end = level.power_ball(1, precision), level.power_ball(reach + 1, precision)
+            total = 1 + first - 2 * end  # (1 − α)·Z
+            below = (1 - level.power_ball(reach - self.steps + 1, precision)) / total
+            above = (level.power_ball(self.steps, precision) - end) / total
+            beyond = (level.power_ball(reach - self.steps + 1, precision) - end) / total
+            masses = {self.steps - x: self._mass(x, total, precision) for x in range(1, self.steps)}
+            masses |= {self.steps: below, 0: above}
+            whole = {place: ball_integer(mass, bits, is_upper) for place, mass in masses.items()}
+            infinite = ball_integer(beyond, bits, is_upper)
+        return LossMeasure(-self.epsilon, 2 * self.epsilon / self.steps, polynomial(whole)[1], infinite, bits, is_upper)
+
+    def _mass(self, place: int, total: arb, precision: int) -> arb:
+        """Pr[X = place]."""
+        rate = ball(self.epsilon / self.steps, precision)
+        return (-rate * place).exp() * (1 - (-rate).exp()) / total
+
+
+@dataclass(frozen=True, slots=True)
 class GaussianLoss(LossLaw):
     """Discrete Gaussian noise Pr[x] = e^(−x²/(2σ²))/Z on a whole number that moves by up to `shift` ≥ 1.
 

@@ -23,7 +23,7 @@ from utmost.publish.reading.estimates import Belief, Estimate, ExpectedLosses, F
 from utmost.publish.reading.number_readings import PriorShape, answer_reading, on_lattice
 from utmost.publish.reading.prior_points import AxisRequest, PointChoice
 from utmost.publish.release_model import Answer
-from utmost.queries.answer_mechanisms.gaussian import GaussianLattice
+from utmost.queries.answer_mechanisms.lattice import GeometricLattice
 
 __all__ = [
     "Belief",
@@ -224,7 +224,8 @@ def _remap_answers(estimate: Estimate, belief: Belief, low: int, high: int) -> l
     mechanism, reader = estimate.answer.mechanism.lattice, estimate.reader
     if mechanism is None or reader is None:
         return []
-    reads_one = reader.is_partial or not on_lattice(belief.axis, mechanism) or isinstance(mechanism, GaussianLattice)
+    reads_all = on_lattice(belief.axis, mechanism) and isinstance(mechanism, GeometricLattice)
+    reads_one = reader.is_partial or not reads_all
     if estimate.before is None and not reads_one:
         return []
     value = Fraction(estimate.readings[0].value)

@@ -29,7 +29,7 @@ from utmost.notebook import Figure, draw_figure, report_html
 from utmost.publish import noise_choice, output_files, plan_writer, plans, pricing, release_file
 from utmost.publish.noise_choice import OtherNoise
 from utmost.publish.plans import Plan, QuerySpec
-from utmost.publish.pricing import GAUSSIAN
+from utmost.publish.pricing import CANONICAL, GAUSSIAN
 from utmost.publish.release_model import Answer, DataOrigin, LedgerEntry, LookupOrigin, Release, computed_guarantee
 from utmost.publish.told_privacy import Definition, epsilon_at
 from utmost.publish.wanted_errors import find_epsilon
@@ -63,7 +63,7 @@ class PlannedAnswer:
     law: SelectedMechanism
     error: ErrorLaw
     other: OtherNoise | None = None
-    keeps_mechanism: bool = False  # although the plan asks for Gaussian noise
+    keeps_mechanism: str | None = None  # the noise that the plan asks for, where there is none here
 
 
 MAX_REPR_QUERIES = 8
@@ -361,7 +361,7 @@ def check_plan(plan: Plan, table: Table, budget: Budget | None = None) -> PlanCh
         replace(
             plan_answer(query_spec, setting),
             other=others.get(query_spec.name),
-            keeps_mechanism=asked_noise[query_spec.name] == GAUSSIAN != query_spec.noise,
+            keeps_mechanism=_missing_noise(asked_noise[query_spec.name], query_spec),
         )
         for query_spec in priced_plan.queries
     )
@@ -377,6 +377,11 @@ def check_plan(plan: Plan, table: Table, budget: Budget | None = None) -> PlanCh
         None if plan.part is None else str(table.kinds[plan.part.column]),
         None if plan.unit.column is None else str(table.kinds[plan.unit.column]),
     )
+
+
+def _missing_noise(asked: str, query_spec: QuerySpec) -> str | None:
+    """The noise that was asked for and that a priced query has not; None where it has it, or none was."""
+    return asked if asked in (GAUSSIAN, CANONICAL) and asked != query_spec.noise else None
 
 
 def price_plan(plan: Plan, setting: PrivacySetting, budget: Budget | None = None) -> Plan:
@@ -520,7 +525,7 @@ def prepare_answer(planned_answer: PlannedAnswer, setting: PrivacySetting) -> Pr
         query=query.as_released().with_delta(delta),
         epsilon=epsilon,
         rho=rho,
-        noise_delta=Fraction(0) if rho is None else delta,
+        noise_delta=delta if query_spec.noise in (GAUSSIAN, CANONICAL) else Fraction(0),
         sensitivity=planned_answer.law.sensitivity,
         mechanism=mechanism,
         optimal=planned_answer.law.optimal,
@@ -535,6 +540,9 @@ def _actual_amounts(
 ) -> tuple[Fraction, Fraction, Fraction | None]:
     """The ε, δ and ρ that a mechanism is found to have; of Gaussian noise the (ε, δ) that its ρ converts to."""
     query_spec, query, mechanism = planned_answer.spec, planned_answer.spec.query, planned_answer.law.mechanism
+    if query_spec.noise == CANONICAL:
+        delta = mechanism.told_delta(planned_answer.law.sensitivity)
+        return query.actual_epsilon(mechanism, setting), delta, None
     if query_spec.noise != GAUSSIAN:
         return query.actual_epsilon(mechanism, setting), query.actual_delta(mechanism, setting), None
     rho = query.actual_rho(mechanism, setting)

@@ -1,17 +1,21 @@
-"""Which noise each query of a plan gets, and at which price, where the plan asks for Gaussian noise or for the best.
+"""Which noise each query of a plan gets, and at which price, where the plan asks for other noise than geometric.
 
-The price of Gaussian noise is ρ, and what a plan's (ε, δ) means follows from how its budget composes.
+The price of Gaussian noise is ρ, that of canonical noise ε and δ, and what a plan's (ε, δ) means follows from how its
+budget composes.
 
-- `approximate`: ε and δ are split over the queries, and each has the ρ that its own (ε, δ) converts to.
+- `approximate`: ε and δ are split over the queries. Each has canonical noise of its own (ε, δ), or the ρ that these
+  convert to.
 - `zcdp`: (ε, δ) stands for the ρ of a budget with these terms; ρ is split. A query with geometric noise has
-  ε = √(2ρ), rounded down.
+  ε = √(2ρ), rounded down. Canonical noise has no ρ.
 - `pld`: ρ is split in the same way, and the sum is the largest with which all queries together are (ε, δ)-private, as
-  the ledger composes them.
+  the ledger composes them. Canonical noise has the ε of geometric noise; half of δ is split over the queries with it,
+  and counts as what their noise tells beyond its reach.
 
-`best` takes the noise with the narrower 95 % interval at the same price, of equal ones that with the smaller expected
-absolute error. Under `pld`, where the price of all depends on the noise of each, it takes the best of three: Gaussian
-noise for all such queries, for none, or for those that gain by it when all have it. The best is the one whose intervals
-are narrowest on average over all numbers, relative to geometric noise for all.
+`best` takes the noise with the narrowest 95 % interval at the same price, of equal ones that with the smallest expected
+absolute error. Under `approximate` that is geometric, Gaussian or canonical noise, under `zcdp` one of the first two.
+Under `pld`, where the price of all depends on the noise of each, it takes the best of three: Gaussian noise for all
+such queries, for none, or for those that gain by it when all have it. The best is the one whose intervals are narrowest
+on average over all numbers, relative to geometric noise for all.
 """
 
 from __future__ import annotations
@@ -27,7 +31,16 @@ from utmost.exact import decimal_below
 from utmost.ledger.costs import QueryCost
 from utmost.noise.concentrated import rho_of
 from utmost.publish import pricing
-from utmost.publish.pricing import BEST, GAUSSIAN, GEOMETRIC, PricedPair, PriceRequest, pair_queries, split_price
+from utmost.publish.pricing import (
+    BEST,
+    CANONICAL,
+    GAUSSIAN,
+    GEOMETRIC,
+    PricedPair,
+    PriceRequest,
+    pair_queries,
+    split_price,
+)
 from utmost.publish.told_privacy import ToldPrivacy, epsilon_at, told_privacy
 from utmost.publish.wanted_errors import find_epsilon, least_epsilon
 
@@ -53,20 +66,26 @@ Specs = tuple["QuerySpec", ...]
 
 def price_noise(plan: Plan, setting: PrivacySetting, budget: Budget | None) -> tuple[Specs, ToldPrivacy | None]:
     """The queries with their noise and their prices, and what they tell together where that is no sum."""
-    composition = _composition(plan, budget)
+    composition, other = _composition(plan, budget), _other_noise(plan)
+    missing = InputError(f"delta is missing: {other} noise needs a δ", "delta", "add for instance delta = 1e-6")
     if composition == "pure" and budget is None:
-        raise InputError("delta is missing: Gaussian noise is told at a δ", "delta", "add for instance delta = 1e-6")
+        raise missing
     if composition == "pure":
-        problem = "noise must be geometric in a budget without δ: Gaussian noise is private only but for a δ"
+        problem = f"noise must be geometric in a budget without δ: {other} noise is private only but for a δ"
         raise InputError(problem, "noise", "open a budget with --delta, or take geometric noise")
     if composition == "approximate":
         return _price_by_sums(plan, setting), None
     delta = plan.price.delta or (None if budget is None else budget.delta)
     if not delta:
-        raise InputError("delta is missing: Gaussian noise is told at a δ", "delta", "add for instance delta = 1e-6")
+        raise missing
     if composition == "zcdp":
         return _price_by_rho(plan, setting, delta)
     return _price_by_distributions(plan, setting, delta)
+
+
+def _other_noise(plan: Plan) -> str:
+    """Which noise beside geometric a plan asks for, in words."""
+    return "canonical" if any(spec.noise == CANONICAL for spec in plan.queries) else "Gaussian"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +101,8 @@ def other_noises(plan: Plan, priced: Specs, setting: PrivacySetting) -> dict[str
     pure, left_open = _pure_epsilons(plan), {spec.name for spec in plan.queries if spec.noise == BEST}
     others: dict[str, OtherNoise] = {}
     for spec in priced:
-        if spec.noise == GAUSSIAN and spec.name in pure:
-            others[spec.name] = OtherNoise(GEOMETRIC, _error(replace(spec, epsilon=pure[spec.name]), setting))
+        if spec.noise in (GAUSSIAN, CANONICAL) and spec.name in pure:
+            others[spec.name] = OtherNoise(GEOMETRIC, _plain_error(spec, pure[spec.name], setting))
         elif spec.noise == GEOMETRIC and spec.name in left_open and spec.rejected_rho is not None:
             others[spec.name] = OtherNoise(GAUSSIAN, _gaussian_error(spec, spec.rejected_rho, setting))
     return others
@@ -110,11 +129,35 @@ def gaussian_selection(spec: QuerySpec, rho: Fraction, setting: PrivacySetting) 
     """The Gaussian mechanism of a query at ρ; None where it has none and the plan's noise is only a default."""
     selection = spec.query.resolve(spec.epsilon or Fraction(1), setting).select_gaussian(rho, setting)
     if selection is None and spec.noise == GAUSSIAN and not spec.inherits_noise:
-        where = "with keys that are found in the data" if spec.query.needs_delta else "here"
-        kinds = "counts, sums, different values and means of a public number of rows, in cells too"
-        problem = f"noise must be geometric for a {spec.query.noun} {where}: Gaussian noise is for {kinds}"
-        raise InputError(problem, "noise", "leave it out")
+        raise _without_noise(spec, "Gaussian")
     return selection
+
+
+def _without_noise(spec: QuerySpec, noise: str) -> InputError:
+    """The refusal of noise that a query has not."""
+    where = "with keys that are found in the data" if spec.query.needs_delta else "here"
+    kinds = "counts, sums, different values and means of a public number of rows, in cells too"
+    problem = f"noise must be geometric for a {spec.query.noun} {where}: {noise} noise is for {kinds}"
+    return InputError(problem, "noise", "leave it out")
+
+
+def canonical_selection(spec: QuerySpec, setting: PrivacySetting) -> SelectedMechanism | None:
+    """Canonical noise of a query at its ε and δ; None where it has none and the plan's noise is only a default."""
+    query = spec.query.resolve(spec.epsilon, setting)
+    try:
+        selection = query.select_canonical(spec.epsilon, spec.noise_delta, setting)
+    except InputError:
+        if spec.noise != BEST:
+            raise
+        return None
+    if selection is None and spec.noise == CANONICAL and not spec.inherits_noise:
+        raise _without_noise(spec, "canonical")
+    return selection
+
+
+def has_canonical(spec: QuerySpec, setting: PrivacySetting) -> bool:
+    """Has a query canonical noise; refused where it asks for it by itself and has none."""
+    return canonical_selection(replace(spec, epsilon=Fraction(1), noise_delta=ANY_DELTA), setting) is not None
 
 
 def has_gaussian(spec: QuerySpec, setting: PrivacySetting) -> bool:
@@ -164,36 +207,83 @@ def _wanted_epsilon(spec: QuerySpec, setting: PrivacySetting) -> Fraction:
     assert spec.wanted is not None
     wanted = spec.wanted
     is_gaussian = spec.noise == GAUSSIAN and _named(spec, lambda: has_gaussian(spec, setting))
-    amounts = [] if is_gaussian else [_named(spec, lambda: find_epsilon(spec.query, setting, wanted))]
-    rho = None if spec.noise == GEOMETRIC else _named(spec, lambda: _wanted_rho(spec, setting))
-    return min([*amounts, *([] if rho is None else [epsilon_at(rho, spec.noise_delta)])])
+    is_canonical = spec.noise == CANONICAL and _named(spec, lambda: has_canonical(spec, setting))
+    amounts = []
+    if not (is_gaussian or is_canonical):
+        amounts.append(_named(spec, lambda: find_epsilon(spec.query, setting, wanted)))
+    if spec.noise in (GAUSSIAN, BEST):
+        rho = _named(spec, lambda: _wanted_rho(spec, setting))
+        amounts += [] if rho is None else [epsilon_at(rho, spec.noise_delta)]
+    if is_canonical or spec.noise == BEST:
+        amounts += _named(spec, lambda: _wanted_canonical(spec, setting))
+    return min(amounts)
+
+
+def _wanted_canonical(spec: QuerySpec, setting: PrivacySetting) -> list[Fraction]:
+    """The least ε of four digits with which canonical noise is within the wanted error; none where `best` has none."""
+    assert spec.wanted is not None
+    error, delta = spec.wanted.error, spec.noise_delta or ANY_DELTA
+    if not has_canonical(spec, setting):
+        return []
+    try:
+        spec.query.check_error(error)
+        return [least_epsilon(lambda epsilon: canonical_error(spec, epsilon, delta, setting), error)]
+    except InputError:
+        if spec.noise != BEST:
+            raise
+        return []
+
+
+def canonical_error(spec: QuerySpec, epsilon: Fraction, delta: Fraction, setting: PrivacySetting) -> ErrorLaw:
+    """The error of a query with canonical noise of (ε, δ)."""
+    query = spec.query.resolve(epsilon, setting)
+    selection = query.select_canonical(epsilon, delta, setting)
+    assert selection is not None
+    return query.error_law(selection.mechanism)
 
 
 def _choose_by_sums(spec: QuerySpec, setting: PrivacySetting) -> QuerySpec:
-    plain = replace(spec, noise=GEOMETRIC, noise_delta=Fraction(0), rho=None)
-    if spec.noise == GEOMETRIC or not has_gaussian(spec, setting):
-        return plain
-    rho = spec.rho or _short(rho_of(spec.epsilon, spec.noise_delta))
-    return _choose(plain, replace(spec, noise=GAUSSIAN, rho=rho), spec, setting)
+    plain, others = replace(spec, noise=GEOMETRIC, noise_delta=Fraction(0), rho=None), []
+    if spec.noise in (GAUSSIAN, BEST) and has_gaussian(spec, setting):
+        rho = spec.rho or _short(rho_of(spec.epsilon, spec.noise_delta))
+        others.append(replace(spec, noise=GAUSSIAN, rho=rho))
+    if spec.noise in (CANONICAL, BEST):
+        others += _with_canonical(spec, setting)
+    return _choose(plain, others, spec, setting)
 
 
-def _choose(plain: QuerySpec, gaussian: QuerySpec, spec: QuerySpec, setting: PrivacySetting) -> QuerySpec:
-    """Gaussian noise if it is asked for, or errs less; the plain query where it has none."""
-    assert gaussian.rho is not None
-    selection = gaussian_selection(spec, gaussian.rho, setting)
+def _with_canonical(spec: QuerySpec, setting: PrivacySetting) -> list[QuerySpec]:
+    """The query with canonical noise, and the δ that this has; none where it has no such noise."""
+    selection = canonical_selection(spec, setting)
     if selection is None:
-        return plain
-    if spec.noise == GAUSSIAN:
-        return gaussian
-    errors = (_error(plain, setting), spec.query.error_law(selection.mechanism))
-    widths = [(error.half_width, error.expected) for error in errors]
-    return gaussian if widths[1] < widths[0] else replace(plain, rejected_rho=gaussian.rho)
+        return []
+    delta = selection.mechanism.told_delta(selection.sensitivity)
+    return [replace(spec, noise=CANONICAL, rho=None, noise_delta=delta)]
+
+
+def _choose(plain: QuerySpec, others: Sequence[QuerySpec], spec: QuerySpec, setting: PrivacySetting) -> QuerySpec:
+    """The noise that is asked for, or that errs least; the plain query where it has no other."""
+    if spec.noise != BEST:
+        return others[0] if others else plain
+    chosen = min([plain, *others], key=lambda candidate: _widths(candidate, setting))
+    rhos = [other.rho for other in others if other.rho is not None]
+    return replace(plain, rejected_rho=rhos[0] if rhos else None) if chosen is plain else chosen
+
+
+def _widths(spec: QuerySpec, setting: PrivacySetting) -> tuple[Fraction | float, float]:
+    """The half width of the 95 % interval of a priced query, and its expected absolute error."""
+    error = _error(spec, setting)
+    return error.half_width, error.expected
 
 
 def _error(spec: QuerySpec, setting: PrivacySetting) -> ErrorLaw:
-    """The error of a query with geometric noise, or with whatever else its kind is answered by."""
-    query = spec.query.resolve(spec.epsilon, setting)
-    return query.error_law(query.select_mechanism(spec.epsilon, setting).mechanism)
+    """The error of a priced query."""
+    return spec.query.resolve(spec.epsilon, setting).error_law(select(spec, setting).mechanism)
+
+
+def _plain_error(spec: QuerySpec, epsilon: Fraction, setting: PrivacySetting) -> ErrorLaw:
+    """The error of a query at an ε with geometric noise, or with whatever else its kind is answered by."""
+    return _error(replace(spec, epsilon=epsilon, noise=GEOMETRIC, noise_delta=Fraction(0), rho=None), setting)
 
 
 # Sums of ρ
@@ -202,6 +292,7 @@ def _error(spec: QuerySpec, setting: PrivacySetting) -> ErrorLaw:
 def _price_by_rho(plan: Plan, setting: PrivacySetting, delta: Fraction) -> tuple[Specs, ToldPrivacy]:
     from utmost.ledger.compositions.zcdp import FOUND_CELLS_SHARE, rho_limit
 
+    _check_no_canonical(plan.queries)
     total = plan.price.rho
     if total is None and plan.price.epsilon is not None:
         total = rho_limit(plan.price.epsilon, delta)
@@ -211,6 +302,15 @@ def _price_by_rho(plan: Plan, setting: PrivacySetting, delta: Fraction) -> tuple
     costs = [spec_cost(spec, select(spec, setting)) for spec in specs]
     own = sum((cost.group(None).own_delta for cost in costs), Fraction(0))
     return specs, told_privacy(costs, told_delta + own, "zcdp")
+
+
+def _check_no_canonical(queries: Specs) -> None:
+    """Refuse canonical noise where ρ is counted."""
+    for spec in queries:
+        if spec.noise == CANONICAL:
+            problem = "noise must not be canonical in a budget that counts ρ: canonical noise has no ρ"
+            hint = "take best, gaussian or geometric noise, or a budget with --composition approximate"
+            raise InputError(problem, "noise", hint, context=f'query "{spec.name}"')
 
 
 def _split_found_delta(queries: Specs, total: Fraction) -> Specs:
@@ -243,7 +343,7 @@ def _rho_request(pair: PricedPair, delta: Fraction, setting: PrivacySetting) -> 
         return PriceRequest(spec.name, rho, is_found=True)
     if spec.rho is not None:
         return PriceRequest(spec.name, spec.rho)
-    if spec.noise == GEOMETRIC:
+    if spec.noise in (GEOMETRIC, CANONICAL):
         return PriceRequest(spec.name, pair.price**2 / 2)
     return PriceRequest(spec.name, _short(rho_of(pair.price, spec.noise_delta or delta)))
 
@@ -251,7 +351,9 @@ def _rho_request(pair: PricedPair, delta: Fraction, setting: PrivacySetting) -> 
 def _wanted_price(spec: QuerySpec, setting: PrivacySetting) -> Fraction:
     """The ρ that a wanted error needs, with the noise that needs less."""
     assert spec.wanted is not None
-    rho = None if spec.noise == GEOMETRIC else _wanted_rho(spec, setting)
+    if spec.noise == CANONICAL and has_canonical(spec, setting):
+        return _wanted_canonical(spec, setting)[0] ** 2 / 2
+    rho = _wanted_rho(spec, setting) if spec.noise in (GAUSSIAN, BEST) else None
     if rho is not None and spec.noise == GAUSSIAN:
         return rho
     plain = find_epsilon(spec.query, setting, spec.wanted) ** 2 / 2
@@ -286,15 +388,18 @@ def _with_rhos(
 
 def _at_rho(spec: QuerySpec, rho: Fraction, delta: Fraction, setting: PrivacySetting) -> QuerySpec:
     """A query with the noise that it asks for, at a price of ρ; its own ε stays where it has geometric noise."""
-    has_own_epsilon = spec.epsilon and spec.share is None and spec.noise == GEOMETRIC
+    has_own_epsilon = spec.epsilon and spec.share is None and spec.noise in (GEOMETRIC, CANONICAL)
     epsilon = spec.epsilon if has_own_epsilon else _root_below(2 * rho)
     plain = replace(spec, noise=GEOMETRIC, epsilon=epsilon, rho=None, noise_delta=Fraction(0))
     if spec.noise == GEOMETRIC:
         return plain
+    if spec.noise == CANONICAL:
+        return _choose(plain, _with_canonical(replace(spec, epsilon=epsilon), setting), spec, setting)
+    if not has_gaussian(spec, setting):
+        return plain
     short = _short(rho)
     told = epsilon_at(short, delta)
-    gaussian = replace(spec, noise=GAUSSIAN, epsilon=told, rho=short, noise_delta=delta)
-    return _choose(plain, gaussian, spec, setting)
+    return _choose(plain, [replace(spec, noise=GAUSSIAN, epsilon=told, rho=short, noise_delta=delta)], spec, setting)
 
 
 def error_at_rho(spec: QuerySpec, rho: Fraction, setting: PrivacySetting) -> ErrorLaw:
@@ -306,10 +411,12 @@ def error_at_rho(spec: QuerySpec, rho: Fraction, setting: PrivacySetting) -> Err
 def select(spec: QuerySpec, setting: PrivacySetting) -> SelectedMechanism:
     """The mechanism of a priced query."""
     query = spec.query.resolve(spec.epsilon, setting)
-    if spec.noise != GAUSSIAN:
+    if spec.noise == CANONICAL:
+        selection = query.select_canonical(spec.epsilon, spec.noise_delta, setting)
+    elif spec.rho is not None and spec.noise == GAUSSIAN:
+        selection = query.select_gaussian(spec.rho, setting)
+    else:
         return query.select_mechanism(spec.epsilon, setting)
-    assert spec.rho is not None
-    selection = query.select_gaussian(spec.rho, setting)
     assert selection is not None
     return selection
 
@@ -385,7 +492,7 @@ def _width(spec: QuerySpec, setting: PrivacySetting) -> float:
 
 def _search_rho(queries: Specs, plan: Plan, setting: PrivacySetting, delta: Fraction) -> tuple[Specs, ToldPrivacy]:
     """The queries with the largest ρ, in all, with which they are (ε, δ)-private together."""
-    queries = _split_found_delta(queries, delta / 10)
+    queries = _split_canonical_delta(_split_found_delta(queries, delta / 10), delta / 2)
 
     def priced(total: Fraction | None) -> tuple[Specs, ToldPrivacy]:
         specs = _split_rho(queries, total, delta, setting)
@@ -396,6 +503,16 @@ def _search_rho(queries: Specs, plan: Plan, setting: PrivacySetting, delta: Frac
         return priced(plan.price.rho)
     own = [_rho_request(pair, delta, setting).amount or Fraction(0) for pair in pair_queries(queries)]
     return _largest(priced, plan.price.epsilon, rho_of(plan.price.epsilon, delta), sum(own, Fraction(0)))
+
+
+def _split_canonical_delta(queries: Specs, total: Fraction) -> Specs:
+    """The queries that ask for canonical noise with a δ each: their own, or an equal part of what is left."""
+    asked = [spec for spec in queries if spec.noise == CANONICAL and not spec.query.needs_delta]
+    if not asked:
+        return queries
+    requests = [PriceRequest(spec.name, spec.noise_delta or None) for spec in asked]
+    deltas = dict(zip([spec.name for spec in asked], split_price(total, requests, "delta"), strict=True))
+    return tuple(replace(spec, noise_delta=deltas.get(spec.name, spec.noise_delta)) for spec in queries)
 
 
 def _largest(

@@ -24,7 +24,7 @@ from utmost.exact.files import check_no_named_pipe
 from utmost.exact.input_text import Fields, check_plain_text, file_error_reason, parse_toml
 from utmost.ledger.costs import MAX_AMOUNT_DIGITS, check_rho
 from utmost.publish import key_files, pricing
-from utmost.publish.pricing import GEOMETRIC, NOISES
+from utmost.publish.pricing import CANONICAL, GEOMETRIC, NOISES
 from utmost.publish.wanted_errors import WantedError, parse_wanted_error
 from utmost.queries import found_cells, registry
 from utmost.queries.keys import check_key, key_to_text
@@ -65,9 +65,10 @@ class QuerySpec:
     of the one before it has the part `over` of the price of both.
 
     `noise` is what the plan asks for, and once the query is priced what it gets; with `inherits_noise` it is the plan's
-    default, which a kind without Gaussian noise need not follow. `rho` and `noise_delta` are the price of Gaussian
-    noise: its own in a plan, and found by `noise_choice` otherwise; `rejected_rho` is that of Gaussian noise which
-    would have erred more than what was chosen.
+    default, which a kind without such noise need not follow. `rho` and `noise_delta` are the price of Gaussian noise:
+    its own in a plan, and found by `noise_choice` otherwise; `rejected_rho` is that of Gaussian noise which would have
+    erred more than what was chosen. Of canonical noise `noise_delta` is what it may cost, and once the query is priced
+    what it does cost.
     """
 
     name: str
@@ -370,7 +371,7 @@ def _parse_noise(fields: Fields, default: str = GEOMETRIC) -> str:
     """The noise that a plan or a query asks for."""
     noise = str(fields.text("noise", default))
     if noise not in NOISES:
-        raise fields.error("noise", f'must be geometric, gaussian or best, got "{_shorten(noise)}"')
+        raise fields.error("noise", f'must be geometric, gaussian, canonical or best, got "{_shorten(noise)}"')
     return noise
 
 
@@ -477,8 +478,8 @@ def _parse_own_rho(fields: Fields, noise: str, wanted: WantedError | None) -> Fr
     rho = _parse_rho(fields)
     if rho is None:
         return None
-    if noise == GEOMETRIC:
-        raise fields.error("rho", "must be left out with geometric noise", 'give epsilon, or add noise = "gaussian"')
+    if noise in (GEOMETRIC, CANONICAL):
+        raise fields.error("rho", f"must be left out with {noise} noise", 'give epsilon, or take noise = "gaussian"')
     if wanted is not None or "epsilon" in fields.columns() or "share" in fields.columns():
         raise fields.error("rho", "must be given without epsilon, share and error", "keep one of them")
     return rho
@@ -589,7 +590,7 @@ def plan_digest(plan: Plan) -> str:
                 str(query_spec.epsilon),
                 query_spec.query.where,
                 query_spec.query.content(),
-                *([] if query_spec.noise == GEOMETRIC else [query_spec.noise, str(query_spec.rho)]),
+                *_noise_digest(query_spec),
             ]
             for query_spec in plan.queries
         ],
@@ -612,6 +613,14 @@ def plan_digest(plan: Plan) -> str:
             for lookup in source.lookups
         ]
     return hashlib.sha256(json.dumps(content, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+
+
+def _noise_digest(query_spec: QuerySpec) -> list[str]:
+    """What decides the noise of a query beside its ε, in a digest: ρ of Gaussian noise, δ of canonical noise."""
+    if query_spec.noise == GEOMETRIC:
+        return []
+    amount = query_spec.noise_delta if query_spec.noise == CANONICAL else query_spec.rho
+    return [query_spec.noise, str(amount)]
 
 
 def _shorten(text: str) -> str:

@@ -28,8 +28,8 @@ from utmost.ledger.ledger import MAX_DENOMINATOR_BITS
 if TYPE_CHECKING:
     from utmost.publish.plans import QuerySpec
 
-GEOMETRIC, GAUSSIAN, BEST = "geometric", "gaussian", "best"  # noise that a plan may ask for
-NOISES = (GEOMETRIC, GAUSSIAN, BEST)
+GEOMETRIC, GAUSSIAN, CANONICAL, BEST = "geometric", "gaussian", "canonical", "best"  # noise that a plan may ask for
+NOISES = (GEOMETRIC, GAUSSIAN, CANONICAL, BEST)
 PRINTED_DIGITS = 6  # of an amount that is missing
 NONE_FOUND: Mapping[str, Fraction] = {}
 

@@ -38,7 +38,8 @@ from utmost.publish.release_model import (
 )
 from utmost.publish.told_privacy import DEFINITIONS
 from utmost.queries import registry
-from utmost.queries.answer_mechanisms.mechanism import EXACT_SCHEMA, ErrorLaw, schema_object
+from utmost.queries.answer_mechanisms.canonical import CanonicalLattice
+from utmost.queries.answer_mechanisms.mechanism import EXACT_SCHEMA, AnswerMechanism, ErrorLaw, schema_object
 from utmost.queries.answer_mechanisms.registry import mechanism_schemas, parse_mechanism
 from utmost.queries.keys import KEY_SCHEMA, key_from_json, key_to_json
 from utmost.queries.privacy_setting import PrivacySetting
@@ -96,7 +97,8 @@ def _answer_content(answer: Answer) -> dict[str, Any]:
         "kind": answer.query.kind,
         "where": answer.query.where,
         "epsilon": str(answer.epsilon),
-        **({} if answer.rho is None else {"delta": str(answer.noise_delta), "rho": str(answer.rho)}),
+        **({"delta": str(answer.noise_delta)} if answer.noise_delta else {}),
+        **({} if answer.rho is None else {"rho": str(answer.rho)}),
         "sensitivity": answer.sensitivity,
         **answer.query.content(),
         "mechanism": answer.mechanism.content(),
@@ -251,24 +253,29 @@ def _read_answer(fields: Fields, setting: PrivacySetting) -> Answer:
     _check_error(labelled_fields.table("error"))
     labelled_fields.text("optimal")
     query = registry.parse_query_content(kind, labelled_fields)
+    mechanism = parse_mechanism(labelled_fields.table("mechanism"))
     statement = Statement(
         query,
         plans.parse_epsilon(labelled_fields),
         labelled_fields.integer("sensitivity"),
-        parse_mechanism(labelled_fields.table("mechanism")),
+        mechanism,
         query.read_drawn(labelled_fields),
-        _read_noise_delta(labelled_fields, query),
+        _read_noise_delta(labelled_fields, query, mechanism),
     )
     labelled_fields.finish()
     return release_model.computed_answer(name, statement, setting)
 
 
-def _read_noise_delta(fields: Fields, query: Query) -> Fraction:
-    """The δ that the ρ of Gaussian noise is converted at; 0 without such noise. What ρ is follows from the variance."""
-    if fields.raw("rho", None) is None:
+def _read_noise_delta(fields: Fields, query: Query, mechanism: AnswerMechanism) -> Fraction:
+    """The δ that the ρ of Gaussian noise is converted at, or that canonical noise has; 0 without such noise.
+
+    What ρ is follows from the variance.
+    """
+    if fields.raw("rho", None) is not None and mechanism.name != CanonicalLattice.name:
+        fields.number("rho")
+    if query.needs_delta or fields.raw("delta", None) is None:
         return Fraction(0)
-    fields.number("rho")
-    return Fraction(0) if query.needs_delta else fields.number("delta")
+    return fields.number("delta")
 
 
 def _check_error(fields: Fields) -> None:

@@ -27,6 +27,7 @@ from utmost.ledger.costs import QueryCost
 from utmost.notebook import Figure, draw_figure, report_html
 from utmost.publish.told_privacy import DEFINITIONS, Definition, epsilon_at, told_privacy
 from utmost.queries.answer_error import answer_error
+from utmost.queries.answer_mechanisms.canonical import CanonicalLattice
 from utmost.queries.answer_mechanisms.gaussian import GaussianLattice
 from utmost.queries.answer_mechanisms.mechanism import AnswerMechanism, AnswerValue, Drawn, ErrorLaw
 from utmost.queries.privacy_setting import PrivacySetting, guarantee_sentence, short_epsilon
@@ -49,7 +50,8 @@ SCHEMAS = (SCHEMA, SCHEMA_2)
 class Answer(Tabular):
     """One query of a release with its answer. `details` is what else was drawn, as the release file has it.
 
-    Gaussian noise has a `rho`; `epsilon` is what that converts to at `noise_delta`.
+    Gaussian noise has a `rho`; `epsilon` is what that converts to at `noise_delta`. Canonical noise has (`epsilon`,
+    `noise_delta`).
     """
 
     name: str
@@ -83,7 +85,8 @@ class Answer(Tabular):
     def price_text(self) -> str:
         """What it cost, as a line has it: its ε, or the ρ of Gaussian noise with what that converts to."""
         if self.rho is None:
-            return f"ε = {short_epsilon(self.epsilon)}"
+            delta = f", δ ≤ {decimal_above(self.noise_delta)}" if self.noise_delta else ""
+            return f"ε = {short_epsilon(self.epsilon)}{delta}"
         converted = f"ε ≤ {decimal_above(self.epsilon)} at δ = {decimal_above(self.noise_delta)}"
         return f"ρ = {decimal_above(self.rho)} ({converted})"
 
@@ -288,7 +291,7 @@ class Statement:
     sensitivity: int
     mechanism: AnswerMechanism
     drawn: Drawn
-    delta: Fraction = Fraction(0)  # of Gaussian noise
+    delta: Fraction = Fraction(0)  # of Gaussian or canonical noise
 
 
 def check_units(setting: PrivacySetting) -> None:
@@ -309,7 +312,7 @@ def computed_answer(name: str, statement: Statement, setting: PrivacySetting) ->
         selection, rho = _select_stated(statement, setting)
         error = answer_error(selection.mechanism, query, setting.unit, setting.part)
         _check_statement(statement, selection)
-        if rho is None:
+        if rho is None and not statement.delta:
             _check_delta(query, selection.mechanism, setting)
         query.check_drawn(selection.mechanism, drawn)
     except InputError as problem:
@@ -332,9 +335,11 @@ def computed_answer(name: str, statement: Statement, setting: PrivacySetting) ->
 def _select_stated(statement: Statement, setting: PrivacySetting) -> tuple[SelectedMechanism, Fraction | None]:
     """The mechanism that a file must name, and the ρ of Gaussian noise, from the variance that is stated."""
     query, mechanism = statement.query, statement.mechanism
+    if isinstance(mechanism, CanonicalLattice):
+        return _select_canonical(statement, mechanism, setting), None
     if not isinstance(mechanism, GaussianLattice):
         if statement.delta:
-            raise InputError("delta must be left out without Gaussian noise, got one", "delta", ALTERED)
+            raise InputError("delta must be left out with this mechanism, got one", "delta", ALTERED)
         return query.select_stated_mechanism(mechanism, statement.epsilon, setting), None
     if not 0 < statement.delta < 1:
         raise InputError("delta must be > 0 and below 1 with Gaussian noise, got another", "delta", ALTERED)
@@ -345,6 +350,25 @@ def _select_stated(statement: Statement, setting: PrivacySetting) -> tuple[Selec
     selection = query.select_gaussian(rho, setting)
     assert selection is not None
     return selection, rho
+
+
+def _select_canonical(statement: Statement, mechanism: CanonicalLattice, setting: PrivacySetting) -> SelectedMechanism:
+    """The canonical noise that a file must name: that of its ε and of the δ which its own reach tells."""
+    query, steps = statement.query, statement.sensitivity
+    if not 1 <= steps <= mechanism.reach:
+        problem = "sensitivity must be from 1 to the reach of its noise, got another"
+        raise InputError(problem, "sensitivity", ALTERED)
+    if mechanism.epsilon * steps != statement.epsilon:
+        problem = f"mechanism must have epsilon {statement.epsilon / steps} a step, got {str(mechanism.epsilon)[:40]}"
+        raise InputError(problem, "mechanism", ALTERED)
+    delta = mechanism.told_delta(steps)
+    if statement.delta != delta:
+        problem = f"delta must be {delta} for its mechanism, got {str(statement.delta)[:60]}"
+        raise InputError(problem, "delta", ALTERED)
+    selection = query.select_canonical(statement.epsilon, delta, setting)
+    if selection is None:
+        raise InputError("mechanism must be another for this query, got canonical noise", "mechanism", ALTERED)
+    return selection
 
 
 def _check_unit(query: Query, setting: PrivacySetting) -> None:

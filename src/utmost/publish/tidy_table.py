@@ -196,9 +196,9 @@ def value_interval(answer: Answer, value: Fraction, details: Mapping[str, Any] |
         return ValueInterval(None, None, half if error.is_of_values else None)
     low, high, lattice = value - half, value + half, answer.mechanism.lattice
     if lattice is not None and lattice.low is not None:
-        low = max(low, lattice.value(lattice.low))
+        low, high = (max(end, lattice.value(lattice.low)) for end in (low, high))
     if lattice is not None and lattice.high is not None:
-        high = min(high, lattice.value(lattice.high))
+        low, high = (min(end, lattice.value(lattice.high)) for end in (low, high))
     return ValueInterval(low, high, half)
 
 

@@ -15,7 +15,7 @@ from typing import Literal
 
 from utmost.errors import InputError
 from utmost.exact import decimal_above
-from utmost.ledger.costs import CONVERTED_LAWS, QueryCost
+from utmost.ledger.costs import CONVERTED_LAWS, ChargeGroup, QueryCost
 
 Definition = Literal["zcdp", "pld"]
 DEFINITIONS: tuple[Definition, ...] = ("zcdp", "pld")
@@ -42,7 +42,7 @@ def told_privacy(costs: Sequence[QueryCost], delta: Fraction, definition: Defini
     ('3/125', True)
     """
     groups = [cost.group(None) for cost in costs]
-    conversion_delta = delta - sum((group.own_delta for group in groups), Fraction(0))
+    conversion_delta = delta - _outside_delta(groups, definition)
     if not 0 < conversion_delta < 1:
         problem = "delta must be more than what found cells take of it where Gaussian noise is told, got less"
         raise InputError(problem, "delta", "raise delta")
@@ -52,6 +52,13 @@ def told_privacy(costs: Sequence[QueryCost], delta: Fraction, definition: Defini
     from utmost.ledger.compositions.pld import pld_epsilon
 
     return ToldPrivacy(pld_epsilon(groups, conversion_delta), delta, definition)
+
+
+def _outside_delta(groups: Sequence[ChargeGroup], definition: Definition) -> Fraction:
+    """The δ that answers have of their own, beside what ρ or loss distributions are told at."""
+    from utmost.ledger.compositions.pld import outside_delta
+
+    return outside_delta(groups) if definition == "pld" else sum((group.own_delta for group in groups), Fraction(0))
 
 
 def _short(epsilon: Fraction) -> Fraction:

@@ -167,6 +167,10 @@ class GroupedQuery(Query):
         """Gaussian noise in each cell."""
         return self.inner.select_gaussian(rho, replace(setting, grouped=True))
 
+    def select_canonical(self, epsilon: Fraction, delta: Fraction, setting: PrivacySetting) -> SelectedMechanism | None:
+        """Canonical noise in each cell."""
+        return self.inner.select_canonical(epsilon, delta, replace(setting, grouped=True))
+
     def actual_rho(self, mechanism: Any, setting: PrivacySetting) -> Fraction:
         """The ρ of all cells together."""
         return self.inner.actual_rho(mechanism, replace(setting, grouped=True))

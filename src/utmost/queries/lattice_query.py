@@ -1,20 +1,34 @@
-"""What queries share that are answered with geometric noise on one whole number, or on one for each cell."""
+"""What queries share that are answered with noise on one whole number, or on one for each cell."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+from utmost.queries.answer_mechanisms.canonical import CanonicalLattice, canonical_lattice
 from utmost.queries.answer_mechanisms.gaussian import GaussianLattice
 from utmost.queries.answer_mechanisms.lattice import GeometricLattice, LatticeMechanism, PreparedNoise, prepare_noise
 from utmost.queries.answer_mechanisms.mechanism import AccuracyTarget, ConfidenceLaw, Drawn, ErrorLaw
 from utmost.queries.moves import Moves
-from utmost.queries.query import GAUSSIAN_CLAIM, AnswerDraw, ExactAnswer, Query, SelectedMechanism
+from utmost.queries.query import (
+    GAUSSIAN_CLAIM,
+    NO_CANONICAL_CLAIM,
+    PER_CELL_CANONICAL_CLAIM,
+    UNIVERSAL_CANONICAL_CLAIM,
+    AnswerDraw,
+    ExactAnswer,
+    Query,
+    SelectedMechanism,
+)
 
 if TYPE_CHECKING:
     from utmost.exact.input_text import Fields
     from utmost.queries.privacy_setting import PrivacySetting
+
+
+MAX_LEDGER_STEPS = 1024  # that canonical noise may move by where a ledger composes its own law; beyond, (ε, δ) alone
+CANONICAL_CLAIMS = {"universal": UNIVERSAL_CANONICAL_CLAIM, "per cell": PER_CELL_CANONICAL_CLAIM}  # by the geometric
 
 
 class LatticeQuery(Query):
@@ -30,11 +44,15 @@ class LatticeQuery(Query):
         """Gaussian noise on the same lattice."""
         return gaussian_selection(self.select_mechanism(Fraction(1), setting), self.moves(setting), rho)
 
+    def select_canonical(self, epsilon: Fraction, delta: Fraction, setting: PrivacySetting) -> SelectedMechanism | None:
+        """Canonical noise on the same lattice: the numbers move by at most the sensitivity in all."""
+        return canonical_selection(self.select_mechanism(epsilon, setting), epsilon, delta)
+
     def actual_rho(self, mechanism: GaussianLattice, setting: PrivacySetting) -> Fraction:
         """Half the squared length of the moves over the variance."""
         return self.moves(setting).squared / (2 * mechanism.variance)
 
-    def actual_epsilon(self, mechanism: GeometricLattice, setting: PrivacySetting) -> Fraction:
+    def actual_epsilon(self, mechanism: GeometricLattice | CanonicalLattice, setting: PrivacySetting) -> Fraction:
         """The ε of a step times the sensitivity."""
         return mechanism.step_epsilon() * self.select_mechanism(Fraction(1), setting).sensitivity
 
@@ -78,6 +96,18 @@ def gaussian_selection(geometric: SelectedMechanism, moves: Moves, rho: Fraction
     lattice = geometric.mechanism
     mechanism = GaussianLattice(moves.squared / (2 * rho), lattice.low, lattice.high, lattice.origin, lattice.unit)
     return SelectedMechanism(mechanism, geometric.sensitivity, GAUSSIAN_CLAIM, moves.ledger_law, moves)
+
+
+def canonical_selection(geometric: SelectedMechanism, epsilon: Fraction, delta: Fraction) -> SelectedMechanism:
+    """Canonical noise of (ε, δ) in place of the geometric noise on a lattice.
+
+    It is the best for every reader where geometric noise is the best of its ε, for a count that moves by one.
+    """
+    sensitivity, is_one_number = geometric.sensitivity, geometric.ledger_law == "geometric"
+    mechanism = canonical_lattice(epsilon, delta, sensitivity, geometric.mechanism)
+    claim = CANONICAL_CLAIMS.get(geometric.optimal.partition(":")[0], NO_CANONICAL_CLAIM)
+    law: Literal["canonical", "any"] = "canonical" if is_one_number and sensitivity <= MAX_LEDGER_STEPS else "any"
+    return SelectedMechanism(mechanism, sensitivity, claim, law)
 
 
 def _draw_number(noise: PreparedNoise, truth: ExactAnswer) -> Drawn:

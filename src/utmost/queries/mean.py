@@ -28,6 +28,7 @@ from utmost.continuous.losses import absolute
 from utmost.data.grid import Grid
 from utmost.errors import InputError
 from utmost.exact import integer
+from utmost.queries.answer_mechanisms.canonical import CanonicalLattice
 from utmost.queries.answer_mechanisms.gaussian import GaussianLattice
 from utmost.queries.answer_mechanisms.lattice import GeometricLattice, LatticeMechanism, PreparedNoise, prepare_noise
 from utmost.queries.answer_mechanisms.mechanism import (
@@ -45,7 +46,12 @@ from utmost.queries.calibration_form import (
     CalibrationForm,
     CalibrationOption,
 )
-from utmost.queries.lattice_query import check_lattice_value, draw_lattice_value, gaussian_selection
+from utmost.queries.lattice_query import (
+    canonical_selection,
+    check_lattice_value,
+    draw_lattice_value,
+    gaussian_selection,
+)
 from utmost.queries.moves import Moves
 from utmost.queries.number_column import grid_content, grid_from_options
 from utmost.queries.number_total import NumberTotal, RoundedTotal
@@ -134,13 +140,20 @@ class Mean(NumberTotal):
             return None
         return gaussian_selection(geometric, Moves.each(1, geometric.sensitivity), rho)
 
+    def select_canonical(self, epsilon: Fraction, delta: Fraction, setting: PrivacySetting) -> SelectedMechanism | None:
+        """Canonical noise on the total, where the number of rows is public."""
+        geometric = self.select_mechanism(epsilon, setting)
+        if not isinstance(geometric.mechanism, LatticeMechanism):
+            return None
+        return canonical_selection(geometric, epsilon, delta)
+
     def actual_rho(self, mechanism: GaussianLattice, setting: PrivacySetting) -> Fraction:
         """Half the squared move of the total over the variance."""
         return Fraction(self.grid.size**2) / (2 * mechanism.variance)
 
     def actual_epsilon(self, mechanism: MeanMechanism, setting: PrivacySetting) -> Fraction:
         """The ε of the total's steps; for a ratio the worst of what a unit can do to both numbers."""
-        if isinstance(mechanism, GeometricLattice):
+        if isinstance(mechanism, GeometricLattice | CanonicalLattice):
             return mechanism.step_epsilon() * self.grid.size
         assert isinstance(mechanism, RatioMechanism)
         total, rows = mechanism.total.step_epsilon() * self.grid.size, mechanism.rows.step_epsilon()

@@ -38,6 +38,18 @@ GAUSSIAN_CLAIM = (
     "none claimed: discrete Gaussian noise is taken for what many numbers cost together; that it is the best for any "
     "reader of one is not known"
 )
+UNIVERSAL_CANONICAL_CLAIM = (
+    "universal: every reader who knows an upper end for this count, whatever the prior on it and the loss, if that "
+    "does not fall away from the truth, loses as little as with any mechanism of the epsilon and the delta that this "
+    "noise has, made for that reader alone (docs/canonical.md)"
+)
+PER_CELL_CANONICAL_CLAIM = (
+    "per cell: each cell alone is answered as well as its epsilon and delta allow, for every reader of that cell "
+    "(docs/canonical.md); for all cells at once nothing is claimed"
+)
+NO_CANONICAL_CLAIM = (
+    "none claimed: canonical noise is known to be the best for every reader of a count that one unit moves by one alone"
+)
 NO_CLAIM = "none claimed: no mechanism is known to be the best for every reader of this query"
 ALTERED = "this file was altered, ask for the one that utmost release wrote"
 
@@ -69,14 +81,15 @@ class SelectedMechanism:
     """How one query is answered: the mechanism, the sensitivity its ε is divided by, and the sense of optimality.
 
     `ledger_law` is what a ledger that composes privacy-loss distributions may assume: "geometric" where one lattice
-    number moves by at most `sensitivity` steps, "gaussian" or "concentrated" of Gaussian noise, "any" otherwise. What
-    Gaussian noise costs follows from the `moves` of the numbers.
+    number moves by at most `sensitivity` steps, "canonical" where it does so with canonical noise, "gaussian" or
+    "concentrated" of Gaussian noise, "any" otherwise. What Gaussian noise costs follows from the `moves` of the
+    numbers.
     """
 
     mechanism: Any  # the AnswerMechanism that the kind's own methods take
     sensitivity: int
     optimal: str
-    ledger_law: Literal["geometric", "any", "gaussian", "concentrated"]
+    ledger_law: Literal["geometric", "any", "gaussian", "concentrated", "canonical"]
     moves: Moves | None = None  # of numbers with Gaussian noise
 
     @property
@@ -237,6 +250,10 @@ class Query(ABC):
     def actual_rho(self, mechanism: Any, setting: PrivacySetting) -> Fraction:
         """The ρ that a mechanism with Gaussian noise has for this query, from the variance that is drawn."""
         raise NotImplementedError
+
+    def select_canonical(self, epsilon: Fraction, delta: Fraction, setting: PrivacySetting) -> SelectedMechanism | None:
+        """Canonical noise that makes the answer (ε, δ)-private; None where the kind has no such mechanism here."""
+        return None
 
     @abstractmethod
     def actual_epsilon(self, mechanism: Any, setting: PrivacySetting) -> Fraction:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from utmost.publish import plan_writer
-from utmost.publish.pricing import GEOMETRIC
+from utmost.publish.pricing import CANONICAL, GAUSSIAN, GEOMETRIC
 from utmost.publish.release_file import error_content, part_content
 from utmost.queries.answer_error import noise_remark
 from utmost.registry import similar_name
@@ -224,11 +224,12 @@ def noise_sentences(planned_answers: Sequence[PlannedAnswer], total: Fraction | 
 
 
 def _kept_noise_sentences(planned_answers: Sequence[PlannedAnswer]) -> Iterator[str]:
-    """Which queries have no Gaussian noise although the plan asks for it."""
-    names = [planned_answer.spec.name for planned_answer in planned_answers if planned_answer.keeps_mechanism]
-    if names:
-        listed = f"{', '.join(names[:5])}{', …' if len(names) > 5 else ''}"
-        yield f"There is no Gaussian noise for {listed}: answered as without it."
+    """Which queries have no Gaussian or canonical noise although the plan asks for it."""
+    for noise, words in ((GAUSSIAN, "Gaussian"), (CANONICAL, "canonical")):
+        names = [planned.spec.name for planned in planned_answers if planned.keeps_mechanism == noise]
+        if names:
+            listed = f"{', '.join(names[:5])}{', …' if len(names) > 5 else ''}"
+            yield f"There is no {words} noise for {listed}: answered as without it."
 
 
 def _noise_words(planned_answer: PlannedAnswer, total: Fraction | None) -> str:
@@ -236,6 +237,10 @@ def _noise_words(planned_answer: PlannedAnswer, total: Fraction | None) -> str:
     this, other = (at_most(error.half_width) for error in (planned_answer.error, planned_answer.other.error))
     if planned_answer.other.noise == GEOMETRIC:
         epsilon = "" if total is None else f" {amount(total, Rounding.UP)}"
+        if planned_answer.spec.noise == CANONICAL:
+            largest = at_most(planned_answer.law.mechanism.largest_error)
+            gives = f"canonical noise gives ±{this} and never more than ±{largest}"
+            return f"pure ε{epsilon} would give ±{other}, {gives}."
         return f"pure ε{epsilon} would give ±{other}, this gives ±{this}."
     return f"geometric noise gives ±{this}, Gaussian noise would give ±{other}."
 

@@ -42,6 +42,10 @@ class PldComposition(Composition):
         charges = list(groups)
         return pld_epsilon(charges, budget.delta - self.delta_spent(charges, budget))
 
+    def delta_spent(self, groups: Iterable[ChargeGroup], budget: Budget) -> Fraction:
+        """The δ that comes off the budget's: none of canonical noise, whose law has it among its losses."""
+        return outside_delta(groups)
+
     def why_part_adds_up(self, part: Part, groups: Sequence[ChargeGroup]) -> str | None:
         """Parts always do."""
         return "its budget composes privacy-loss distributions"
@@ -59,22 +63,29 @@ class PldComposition(Composition):
 PLD = PldComposition()
 
 
+def outside_delta(groups: Iterable[ChargeGroup]) -> Fraction:
+    """Σ of the δ of charges whose law of losses leaves it out."""
+    return sum((group.own_delta * group.times for group in groups if group.law != "canonical"), Fraction(0))
+
+
 def pld_epsilon(groups: Iterable[ChargeGroup], delta: Fraction) -> Fraction:
     """An ε, never below the least one, such that all charges are (ε, δ)-private together.
 
-    At most Σ ε, the composition at δ = 0. The costs must be chosen before the first answer is seen; the
-    queries need not be. A charge on a part counts as one on the whole table. Where distributions lead to no ε, as at a
-    smaller δ than theirs, Gaussian noise is told by its ρ; at δ = 0 it has no ε, and NO_BOUND is returned.
+    At most Σ ε, the composition at δ = 0, or at the δ of canonical noise. The costs must be chosen before the first
+    answer is seen; the queries need not be. A charge on a part counts as one on the whole table. Where distributions
+    lead to no ε, as at a smaller δ than theirs, Gaussian noise is told by its ρ; at δ = 0 it has no ε, and NO_BOUND is
+    returned.
     """
     charges = list(groups)
     counts = sum((_loss_laws(group) for group in charges), Counter())
-    is_pure = all(group.law not in CONVERTED_LAWS for group in charges)
-    bounds = [sum((group.epsilon * group.times for group in charges), Fraction(0))] if is_pure else []
+    ending = sum((group.delta * group.times for group in charges if group.law == "canonical"), Fraction(0))
+    adds_up = ending <= max(delta, 0) and all(group.law not in CONVERTED_LAWS for group in charges)
+    bounds = [sum((group.epsilon * group.times for group in charges), Fraction(0))] if adds_up else []
     if counts and delta >= MIN_DELTA and counts.total() <= MAX_CHARGES:
         composed = _composed_epsilon(tuple(sorted(counts.items(), key=repr)), delta)
         bounds += [] if composed is None else [composed]
-    if not bounds and delta > 0:
-        bounds.append(_epsilon_by_rho(charges, delta))
+    if not bounds and delta > ending:
+        bounds.append(_epsilon_by_rho(charges, delta - ending))
     return min(bounds, default=NO_BOUND)
 
 
@@ -85,7 +96,7 @@ def _composed_epsilon(counts: tuple[tuple[LossLaw, int], ...], delta: Fraction) 
 
 
 def _epsilon_by_rho(charges: Sequence[ChargeGroup], delta: Fraction) -> Fraction:
-    """An ε, rounded up, that the sum of all ρ converts to."""
+    """An ε, rounded up, that the sum of all ρ converts to at what δ of their own leave."""
     from utmost.noise.concentrated import epsilon_of_rho
 
     return epsilon_of_rho(sum((group.concentrated_rho * group.times for group in charges), Fraction(0)), delta)
@@ -97,7 +108,7 @@ def _loss_laws(group: ChargeGroup) -> Counter[LossLaw]:
     Noise on several numbers is independent, so its losses add up as those of several answers do. Of a unit that moves
     fewer numbers, or moves them less far, no more is told: a threshold tells a shift best, and the further the better.
     """
-    from utmost.ledger.loss_laws import ConcentratedLoss, GaussianLoss, GeometricLoss
+    from utmost.ledger.loss_laws import CanonicalLoss, ConcentratedLoss, GaussianLoss, GeometricLoss
 
     if group.law == "gaussian":
         assert group.rho is not None
@@ -106,4 +117,6 @@ def _loss_laws(group: ChargeGroup) -> Counter[LossLaw]:
     if group.law == "concentrated":
         assert group.rho is not None
         return Counter({ConcentratedLoss(group.rho): group.times})
+    if group.law == "canonical":
+        return Counter({CanonicalLoss(group.epsilon, group.steps, group.delta): group.times})
     return Counter({GeometricLoss(group.epsilon, group.steps if group.law == "geometric" else 1): group.times})

@@ -21,6 +21,7 @@ from utmost.exact.input_text import escape_control
 from utmost.notebook import Figure, draw_figure, report_html
 from utmost.publish.reading.prior_points import Axis
 from utmost.publish.release_model import Answer
+from utmost.queries.answer_mechanisms.canonical import CanonicalLattice
 from utmost.queries.answer_mechanisms.gaussian import GaussianLattice
 from utmost.queries.answer_mechanisms.lattice import GeometricLattice, LatticeMechanism
 from utmost.tables import ResultTable, Tabular
@@ -253,7 +254,7 @@ def unbiased_estimate(mechanism: LatticeMechanism, number: int) -> Number | None
 
     None at an end where how far the answer passed it depends on the truth: of noise that is not geometric.
     """
-    if number not in (mechanism.low, mechanism.high) or mechanism.low == mechanism.high:
+    if number not in mechanism.absorbing_ends or mechanism.low == mechanism.high:
         return mechanism.value(number)
     if not isinstance(mechanism, GeometricLattice):
         return None
@@ -266,18 +267,18 @@ def unbiased_total(mechanism: LatticeMechanism, numbers: Sequence[int]) -> tuple
     """The unbiased total of cells with independent noise, and a bound on its standard error; None without one.
 
     A conditional mean varies no more than what it is the mean of, so each cell adds at most Var Δ = 2α/(1−α)². The
-    variance of discrete Gaussian noise is at most σ².
+    variance of discrete Gaussian noise is at most σ², that of canonical noise at most that of geometric noise.
     """
     if isinstance(mechanism, GaussianLattice):
         if any(unbiased_estimate(mechanism, number) is None for number in numbers):
             return None
         deviation = math.sqrt(len(numbers) * mechanism.variance)
         return len(numbers) * mechanism.origin + mechanism.unit * sum(numbers), float(mechanism.unit) * deviation
-    assert isinstance(mechanism, GeometricLattice)
+    assert isinstance(mechanism, GeometricLattice | CanonicalLattice)
     level = level_of(mechanism.epsilon)
     net_ends = (
         0
-        if mechanism.low == mechanism.high
+        if mechanism.low == mechanism.high or isinstance(mechanism, CanonicalLattice)
         else sum(n == mechanism.high for n in numbers) - sum(n == mechanism.low for n in numbers)
     )
     total = len(numbers) * mechanism.origin + mechanism.unit * (

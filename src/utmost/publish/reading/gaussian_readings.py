@@ -20,6 +20,7 @@ import numpy as np
 
 from utmost.publish.reading.prior_points import Axis
 from utmost.queries.answer_mechanisms.gaussian import NEAR_DEVIATIONS, GaussianLattice
+from utmost.queries.answer_mechanisms.lattice import LatticeMechanism
 
 if TYPE_CHECKING:
     from utmost.publish.reading.estimates import ExpectedLosses, Floats, Reader
@@ -44,7 +45,7 @@ def gaussian_likelihood(axis: Axis, mechanism: GaussianLattice, number: int) -> 
     return np.asarray(-(gaps**2) / (2 * variance))
 
 
-def axis_gaps(axis: Axis, mechanism: GaussianLattice, number: int) -> Floats:
+def axis_gaps(axis: Axis, mechanism: LatticeMechanism, number: int) -> Floats:
     """x_k − y in steps of the lattice, taken from the point below y, so that it keeps its digits however large y is."""
     first, step = (axis.first - mechanism.origin) / mechanism.unit, axis.step / mechanism.unit
     below = math.floor((number - first) / step)

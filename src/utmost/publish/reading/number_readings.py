@@ -40,9 +40,9 @@ from utmost.consumer.counts.posteriors import Ints, credible_intervals, posterio
 from utmost.consumer.counts.reading_rules import face_value_losses
 from utmost.consumer.counts.reading_search import MAX_SEARCH_WORK
 from utmost.errors import InputError
+from utmost.exact import decimal_above, plain_decimal
 from utmost.exact import epsilon as level_of
-from utmost.exact import plain_decimal
-from utmost.publish.reading import gaussian_readings, prior_points
+from utmost.publish.reading import canonical_readings, gaussian_readings, prior_points
 from utmost.publish.reading.estimates import (
     Estimate,
     ExpectedLosses,
@@ -55,6 +55,7 @@ from utmost.publish.reading.estimates import (
 )
 from utmost.publish.reading.prior_points import Axis, AxisRequest, PointChoice
 from utmost.publish.release_model import Answer
+from utmost.queries.answer_mechanisms.canonical import CanonicalLattice
 from utmost.queries.answer_mechanisms.gaussian import GaussianLattice
 from utmost.queries.answer_mechanisms.lattice import GeometricLattice, LatticeMechanism
 from utmost.queries.answer_mechanisms.mechanism import AnswerMechanism
@@ -85,6 +86,8 @@ def read_lattice(
     """The reading of each number; the losses over all answers if they take no search, or one within this effort."""
     if isinstance(mechanism, GaussianLattice):
         return _read_gaussian(reader, mechanism, numbers)
+    if isinstance(mechanism, CanonicalLattice):
+        return _read_canonical(reader, mechanism, numbers)
     assert isinstance(mechanism, GeometricLattice)
     if not on_lattice(reader.axis, mechanism):
         return LatticeReadings(tuple(_read_by_posterior(reader, mechanism, number) for number in numbers))
@@ -107,6 +110,12 @@ def read_lattice(
 def _read_gaussian(reader: Reader, mechanism: GaussianLattice, numbers: list[int]) -> LatticeReadings:
     """The reading of each number with Gaussian noise; equal numbers are read once."""
     positions = {number: gaussian_readings.gaussian_positions(reader, mechanism, number) for number in set(numbers)}
+    return LatticeReadings(tuple(_build_reading(reader, mechanism, number, *positions[number]) for number in numbers))
+
+
+def _read_canonical(reader: Reader, mechanism: CanonicalLattice, numbers: list[int]) -> LatticeReadings:
+    """The reading of each number with canonical noise; equal numbers are read once."""
+    positions = {number: canonical_readings.canonical_positions(reader, mechanism, number) for number in set(numbers)}
     return LatticeReadings(tuple(_build_reading(reader, mechanism, number, *positions[number]) for number in numbers))
 
 
@@ -179,7 +188,7 @@ def lattice_likelihood(axis: Axis, mechanism: LatticeMechanism, number: int) -> 
     """−ε|x_k − y| for every point x_k: the logarithm of its likelihood, up to a constant; y is brought to the range.
 
     The distance is taken from the point below y, exactly, so that it keeps its digits however large y is. Of Gaussian
-    noise as `gaussian_readings` has it.
+    noise as `gaussian_readings` has it, of canonical noise as `canonical_readings` has it.
     """
     if isinstance(mechanism, GaussianLattice):
         return gaussian_readings.gaussian_likelihood(axis, mechanism, number)
@@ -290,6 +299,10 @@ OPTIMAL_CLAIM = (
     "optimal: no mechanism with ε = {0} gives this reader a smaller expected loss, not even one made for this reader "
     "({1})"
 )
+CANONICAL_OPTIMAL_CLAIM = (
+    "optimal: no mechanism with ε = {0} and the δ of this noise, {1} rounded up, gives this reader a smaller expected "
+    "loss, not even one made for this reader (docs/canonical.md)"
+)
 LEGAL_LOSS_THEOREM = "GRS12 Thm 3.2"
 TWO_SIDED_LOSS_THEOREM = "GRS12 Thm 3.2, extended to losses with two different sides: docs/papers/grs12.md"
 NOT_MONOTONE_CLAIM = (
@@ -364,6 +377,8 @@ class LatticeAnswers(AnswerReading):
         before = None if reader.is_partial else lattice.before
         if isinstance(mechanism, GaussianLattice) and len(numbers) == 1:
             before = gaussian_readings.losses_before(reader, mechanism)
+        if isinstance(mechanism, CanonicalLattice) and len(numbers) == 1:
+            before = canonical_readings.losses_before(reader, mechanism)
         remark = _join(
             _counted_points_remark(answer, reader),
             _points_remark(reader, mechanism.noise_scale(answer.details)),
@@ -376,6 +391,8 @@ class LatticeAnswers(AnswerReading):
         """That of the number of one cell."""
         mechanism = lattice_of(estimate.answer)
         number = mechanism.number(Fraction(estimate.readings[cell_index].value))
+        if isinstance(mechanism, CanonicalLattice):
+            return canonical_readings.canonical_likelihood(reader.axis, mechanism, number, reader.prior.logs())
         return lattice_likelihood(reader.axis, mechanism, number)
 
 
@@ -434,6 +451,7 @@ def _ratio_points(answer: Answer, parts: tuple[int, int], shape: PriorShape) -> 
 READINGS: dict[type[AnswerMechanism], AnswerReading] = {
     GeometricLattice: LatticeAnswers(),
     GaussianLattice: LatticeAnswers(),
+    CanonicalLattice: LatticeAnswers(),
     RatioMechanism: RatioAnswers(),
 }
 
@@ -541,6 +559,8 @@ def answer_tails(reader: Reader, mechanism: LatticeMechanism, number: int) -> tu
     """
     if isinstance(mechanism, GaussianLattice):
         return gaussian_readings.gaussian_tails(reader, mechanism, number)
+    if isinstance(mechanism, CanonicalLattice):
+        return canonical_readings.canonical_tails(reader, mechanism, number)
     assert isinstance(mechanism, GeometricLattice)
     first, step = (reader.axis.first - mechanism.origin) / mechanism.unit, reader.axis.step / mechanism.unit
     last = first + step * (reader.axis.size - 1)
@@ -574,8 +594,9 @@ def _points_remark(reader: Reader, noise: Fraction) -> str:
 def optimality_claim(answer: Answer, reader: Reader) -> str:
     """In which sense no mechanism would serve this reader better: by GRS12 Thm 3.2 for a count that a unit moves by 1.
 
-    The remapped loss is then the least of all mechanisms with this ε. For other answers the release says what is
-    claimed; nothing is for a loss that falls away from the truth, or for a prior on the reader's own points.
+    The remapped loss is then the least of all mechanisms with this ε, or this (ε, δ) of canonical noise. For other
+    answers the release says what is claimed; nothing is for a loss that falls away from the truth, or for a prior on
+    the reader's own points.
     """
     if answer.optimal.startswith("none"):
         return answer.optimal
@@ -585,5 +606,7 @@ def optimality_claim(answer: Answer, reader: Reader) -> str:
         return NOT_MONOTONE_CLAIM
     if not answer.optimal.startswith("universal"):
         return answer.optimal
+    if isinstance(answer.mechanism, CanonicalLattice):
+        return CANONICAL_OPTIMAL_CLAIM.format(answer.epsilon, decimal_above(answer.noise_delta))
     is_legal = reader.loss.legality(reader.axis.size).legal
     return OPTIMAL_CLAIM.format(answer.epsilon, LEGAL_LOSS_THEOREM if is_legal else TWO_SIDED_LOSS_THEOREM)

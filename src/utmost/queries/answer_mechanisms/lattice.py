@@ -54,7 +54,8 @@ TIE_WIDTH = Fraction(1, 2**40)  # of a ball around a whole number, which is then
 
 
 class LatticeMechanism(AnswerMechanism):
-    """Noise on whole numbers y, which stand for origin + unit·y; an end that is given absorbs what lies beyond it.
+    """Noise on whole numbers y, which stand for origin + unit·y; an end that is given absorbs what lies beyond it,
+    unless the kind says that it does not: it is an end of the true number in any case.
 
     A kind of noise is a subclass: a frozen dataclass with the parameter of its law, then these fields.
     """
@@ -103,6 +104,11 @@ class LatticeMechanism(AnswerMechanism):
         """The probability that each of so many numbers meets the target, for this mechanism selected at price 1."""
 
     # What all have
+
+    @property
+    def absorbing_ends(self) -> tuple[int | None, int | None]:
+        """The ends that an answer beyond is brought back to: those that are given, unless the kind says otherwise."""
+        return self.low, self.high
 
     def value(self, number: int) -> Fraction:
         """What a number of the lattice stands for."""
@@ -293,7 +299,8 @@ class PreparedNoise:
         The noise is drawn before the numbers are read, and added in Python's integers: nothing wraps around.
         """
         noises = self.draw(len(numbers), source or system_source()).tolist()
-        return [_clip(number + int(error), self.mechanism) for number, error in zip(numbers, noises, strict=True)]
+        low, high = self.mechanism.absorbing_ends
+        return [_clip(number + int(error), low, high) for number, error in zip(numbers, noises, strict=True)]
 
 
 def prepare_noise(mechanism: LatticeMechanism) -> PreparedNoise:
@@ -301,9 +308,9 @@ def prepare_noise(mechanism: LatticeMechanism) -> PreparedNoise:
     return PreparedNoise(mechanism, mechanism.prepare_draws())
 
 
-def _clip(answer: int, mechanism: LatticeMechanism) -> int:
-    answer = answer if mechanism.low is None else max(answer, mechanism.low)
-    return answer if mechanism.high is None else min(answer, mechanism.high)
+def _clip(answer: int, low: int | None, high: int | None) -> int:
+    answer = answer if low is None else max(answer, low)
+    return answer if high is None else min(answer, high)
 
 
 @lru_cache(maxsize=4096)  # pages ask again and again while somebody thinks

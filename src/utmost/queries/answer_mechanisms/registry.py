@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from utmost.errors import InputError
+from utmost.queries.answer_mechanisms.canonical import CanonicalLattice
 from utmost.queries.answer_mechanisms.choice import ChoiceMechanism, PermuteAndFlip, QuantileTree, RepeatedChoice
 from utmost.queries.answer_mechanisms.found import FoundMechanism
 from utmost.queries.answer_mechanisms.gaussian import GaussianLattice
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 ANSWER_MECHANISMS: dict[str, type[AnswerMechanism]] = {
     GeometricLattice.name: GeometricLattice,
     GaussianLattice.name: GaussianLattice,
+    CanonicalLattice.name: CanonicalLattice,
     RatioMechanism.name: RatioMechanism,
     ChoiceMechanism.name: ChoiceMechanism,
     PermuteAndFlip.name: PermuteAndFlip,
