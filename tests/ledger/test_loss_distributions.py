@@ -13,8 +13,9 @@ import pytest
 from utmost.exact import ball, ball_endpoints, epsilon
 from utmost.exact.working_precision import working_precision
 from utmost.ledger.loss_distributions import compose
-from utmost.ledger.loss_laws import ApproximateLoss, GaussianLoss, GeometricLoss, SelectionLoss
+from utmost.ledger.loss_laws import ApproximateLoss, CanonicalLoss, GaussianLoss, GeometricLoss, SelectionLoss
 from utmost.noise.selection import selection_law
+from utmost.noise.tight_canonical import least_reach
 
 MILLIONTH = Fraction(1, 10**6)
 BITS = 200
@@ -42,6 +43,13 @@ def _outcomes(law, direction):
         masses = [b - a for a, b in pairwise(told)]
         pairs = list(pairwise(masses))
         return [(b, a) for a, b in pairs] if direction else pairs
+    if isinstance(law, CanonicalLoss):
+        reach = least_reach(epsilon(law.epsilon / law.steps), law.steps, law.delta)
+        ratio = middle((-ball(law.epsilon / law.steps, BITS)).exp())
+        weights = {x: ratio ** abs(x) for x in range(-reach, reach + 1)}
+        total = sum(weights.values())
+        places = range(-reach, reach + law.steps + 1)
+        return [(weights.get(x, 0) / total, weights.get(x - law.steps, 0) / total) for x in places]
     ratio = middle((-ball(law.epsilon / law.steps, BITS)).exp())
     masses = [1 / (1 + ratio), *(ratio**y * (1 - ratio) / (1 + ratio) for y in range(1, law.steps))]
     masses.append(ratio**law.steps / (1 + ratio))
@@ -95,6 +103,18 @@ def test_many_random_compositions_enclose_the_exact_delta():
 @pytest.mark.parametrize("delta", [Fraction(1, 10), Fraction(1, 1000)])
 def test_selections_enclose_the_exact_delta_of_the_worse_direction(times, delta):
     check_enclosed([SelectionLoss(Fraction(1, 2), delta)] * times)
+
+
+@pytest.mark.parametrize(("steps", "delta"), [(1, "1/5"), (3, "1/3"), pytest.param(3, "1/50", marks=pytest.mark.slow)])
+def test_canonical_noise_encloses_the_exact_delta_alone_and_with_others(steps, delta):
+    law = CanonicalLoss(Fraction(1, 2), steps, Fraction(delta))
+    check_enclosed([law])
+    check_enclosed([law, law])
+    check_enclosed([law, GeometricLoss(Fraction(1, 3), 2), ApproximateLoss(Fraction(1, 7), Fraction(1, 1000))])
+    own = exact_delta([law], law.epsilon)
+    assert law.delta - own >= 0
+    composed = compose(Counter({law: 1}), MILLIONTH)
+    assert composed.delta_bounds(law.epsilon)[1] - own < Fraction(1, 10**9)
 
 
 @pytest.mark.parametrize(("variance", "shift"), [(Fraction(4), 1), (Fraction(7, 3), 2), (Fraction(100), 5)])

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections import Counter
 from fractions import Fraction
 
 import pytest
 
+from utmost.errors import InputError
 from utmost.exact import ball
+from utmost.exact import epsilon as level_of
 from utmost.exact.working_precision import working_precision
 from utmost.ledger.compositions.pld import NO_BOUND, pld_epsilon
 from utmost.ledger.costs import ChargeGroup, QueryCost
 from utmost.ledger.loss_distributions import compose
-from utmost.ledger.loss_laws import ConcentratedLoss, GaussianLoss, GeometricLoss, LossLaw
+from utmost.ledger.loss_laws import CanonicalLoss, ConcentratedLoss, GaussianLoss, GeometricLoss, LossLaw
 from utmost.noise.concentrated import epsilon_of_rho
 from utmost.noise.gaussian_law import delta_ball
+from utmost.noise.tight_canonical import tight_law
 from utmost.publish.told_privacy import told_privacy
 
 MILLIONTH = Fraction(1, 10**6)
@@ -41,11 +45,44 @@ def optimistic_epsilon(counts: Counter[LossLaw], delta: Fraction) -> float:
         if isinstance(law, GaussianLoss):
             deviation = float(law.variance) ** 0.5
             one = losses.from_discrete_gaussian_mechanism(deviation, law.shift, **options)
+        elif isinstance(law, CanonicalLoss):
+            one = losses.from_two_probability_mass_functions(*log_masses(law), **options)
         else:
             assert isinstance(law, GeometricLoss)
             one = losses.from_discrete_laplace_mechanism(float(law.epsilon / law.steps), law.steps, **options)
         total = total.compose(one.self_compose(times))
     return float(total.get_epsilon_for_delta(float(delta)))
+
+
+def log_masses(law: CanonicalLoss) -> tuple[dict[int, float], dict[int, float]]:
+    """The logarithms of the probabilities of each answer under the one table and under the other."""
+    noise = tight_law(level_of(law.epsilon / law.steps), law.steps, law.delta)
+    first = {x: math.log(float(noise.mass(x))) for x in range(-noise.reach, noise.reach + 1)}
+    return {x + law.steps: mass for x, mass in first.items()}, first
+
+
+@pytest.mark.parametrize(("steps", "times"), [(1, 1), (1, 20), (5, 7)])
+def test_canonical_noise_is_where_dp_accounting_has_it(steps: int, times: int) -> None:
+    law, delta = CanonicalLoss(Fraction(3, 10), steps, Fraction(1, 10**8)), MILLIONTH
+    counts: Counter[LossLaw] = Counter(
+        {law: times, GaussianLoss(Fraction(50)): 3, GeometricLoss(Fraction(1, 10), 2): 4}
+    )
+    lower, upper = compose(counts, delta).epsilon_bounds(delta)
+    assert upper is not None
+    assert 0 <= upper - lower <= Fraction(1, 1000)
+    optimistic = optimistic_epsilon(counts, delta)
+    assert optimistic - 1e-9 <= float(upper) <= optimistic + 0.05
+
+
+def test_the_delta_of_canonical_noise_counts_once() -> None:
+    """Its law has it among the losses: it does not come off the δ that is left for the others as well."""
+    group = QueryCost("c", Fraction(1), "canonical", 1, MILLIONTH).group(None)
+    assert pld_epsilon([group], MILLIONTH) <= 1
+    assert pld_epsilon([group], MILLIONTH / 100) == NO_BOUND
+    assert 1 < pld_epsilon([group, group], 2 * MILLIONTH) <= 2
+    for wrong in ({"delta": Fraction(0)}, {"delta": MILLIONTH, "steps": 1025}):
+        with pytest.raises(InputError, match="cost of law canonical"):
+            QueryCost("c", Fraction(1), "canonical", **wrong)  # type: ignore[arg-type]
 
 
 def check_above(seed: int) -> None:

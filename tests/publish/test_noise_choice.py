@@ -316,7 +316,7 @@ def test_a_written_plan_is_read_back_equal(tmp_path: Path) -> None:
     ("composition", "change", "problem"),
     [
         ("pure", {}, "noise must be geometric in a budget without δ"),
-        ("approximate", {"noise": "gauss"}, 'noise must be geometric, gaussian or best, got "gauss"'),
+        ("approximate", {"noise": "gauss"}, 'noise must be geometric, gaussian, canonical or best, got "gauss"'),
         ("approximate", {"delta": None}, "delta is missing"),
         ("approximate", {"delta": 1}, "delta must be from 0 to below 1"),
         ("approximate", {"delta": -1}, "delta must be from 0 to below 1"),

@@ -271,11 +271,11 @@ def _read_noise_delta(fields: Fields, query: Query, mechanism: AnswerMechanism) 
 
     What ρ is follows from the variance.
     """
-    if fields.raw("rho", None) is not None and mechanism.name != CanonicalLattice.name:
+    if not isinstance(mechanism, CanonicalLattice):
+        if fields.raw("rho", None) is None:
+            return Fraction(0)
         fields.number("rho")
-    if query.needs_delta or fields.raw("delta", None) is None:
-        return Fraction(0)
-    return fields.number("delta")
+    return Fraction(0) if query.needs_delta else fields.number("delta")
 
 
 def _check_error(fields: Fields) -> None:
