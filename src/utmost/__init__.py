@@ -79,8 +79,9 @@ _MODULES = {  # public module: its public names; a module elsewhere is named by 
         over parse power squared""",
     "mechanisms": """Geometric exponential folded_geometric geometric inverse_geometric laplace planar response
         response_dual staircase staircase_space""",
-    "noise": """CanonicalLaw FineLaw canonical_law canonical_noise channel_sampler draw_channel draw_row draw_samples
-        fine_canonical_noise fine_law geometric_noise permute_and_flip_law row_sampler sampling_table system_source""",
+    "noise": """CanonicalLaw FineLaw TightLaw canonical_law canonical_noise channel_sampler draw_channel draw_row
+        draw_samples fine_canonical_noise fine_law geometric_noise permute_and_flip_law row_sampler sampling_table
+        system_source tight_law""",
     "papers": "KEYS Item Report item report",
     "polytopes": """Decomposition Kernel PosteriorRegion count_kernels count_vertices decomposition is_kernel_mechanism
         is_vertex_mechanism kernels posterior_region vertices""",

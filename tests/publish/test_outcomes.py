@@ -77,7 +77,14 @@ GAUSSIAN: list[dict[str, Any]] = [
     *({**query, **NORMAL} for query in NUMBERS[:2]),
     {"kind": "sum", **BOUNDS, **CELLS, **NORMAL, "step": "1/1000", "nulls": "drop"},
 ]
+ENDING: dict[str, Any] = {"noise": "canonical", "delta": "1/100"}
+CANONICAL: list[dict[str, Any]] = [
+    *({**query, **ENDING} for query in (COUNTS[0], COUNTS[1], COUNTS[3], COUNTS[4])),
+    *({**query, **ENDING} for query in NUMBERS[:2]),
+    {"kind": "sum", **BOUNDS, **CELLS, **ENDING, "step": "1/1000", "nulls": "drop"},
+]
 UNITS = {"row": None, "rows = 2": {"column": "person", "rows": 2}, "groups = 2": {"column": "person", "groups": 2}}
+NOISY = GAUSSIAN[:4] + CANONICAL[:1] + GAUSSIAN[4:] + CANONICAL[1:]
 EPSILONS = st.sampled_from(["1/1000000", "1/3", "10", "35"])
 
 Row = tuple[int, float | None, str | None]
@@ -176,7 +183,7 @@ def assert_same_outcome(
     states = pair if relation == "replace" else (pair[0], [])
     fixed = [(person, x, region) for person, rows in enumerate(others, 1) for _, x, region in rows]
     has_groups = unit is not None and "groups" in unit
-    queries = (COUNTS + GAUSSIAN[:4] if has_groups else COUNTS + NUMBERS + GAUSSIAN) + (OVER if unit else [])
+    queries = (COUNTS + NOISY[:5] if has_groups else COUNTS + NUMBERS + NOISY) + (OVER if unit else [])
     outcomes = [
         outcome(tmp_path, rows_query([*fixed, *state]), queries, relation, unit, epsilon)[0] for state in states
     ]
@@ -253,7 +260,7 @@ def test_no_function_that_runs_after_the_charge_contains_a_raise_or_an_assert(
 ) -> None:
     few, many = rows_query([(1, 3.0, "n"), (2, None, "s")]), rows_query([(k, 3.0, "ns"[k % 2]) for k in range(400)])
     plans = ((few, COUNTS + NUMBERS, None, "1/100"), (few, OVER, UNITS["rows = 2"], "1/100"), (many, FOUND, None, "5"))
-    plans = (*plans, (few, GAUSSIAN, None, "1/2"))
+    plans = (*plans, (few, GAUSSIAN, None, "1/2"), (few, CANONICAL, None, "1/2"))
     for rows, asked, unit, epsilon in plans:
         seen, _ = outcome(tmp_path, rows, asked, relation, unit, epsilon)
         assert isinstance(seen, dict), seen
@@ -266,6 +273,7 @@ def test_no_function_that_runs_after_the_charge_contains_a_raise_or_an_assert(
         "draw_permute_and_flip",
         "draw_lattice_noise",
         "draw_gaussian_noise",
+        "draw_tight_noise",
         "_accept",
         "release_to_json",
     } <= names
@@ -278,6 +286,9 @@ def test_no_function_that_runs_after_the_charge_contains_a_raise_or_an_assert(
         "prepare_selection",
         "selection_table",
         "gaussian_tables",
+        "tight_tables",
+        "tight_law",
+        "told_delta",
         "actual_rho",
         "guarantee_sentence",
     }

@@ -66,9 +66,12 @@ ConfidenceOption = Annotated[
 ]
 KeptOption = Annotated[str, typer.Option(metavar="K", help="Rows kept of each person; 1 if each row is a unit.")]
 NeighboursOption = Annotated[str, typer.Option("--neighbours", metavar="HOW", help="replace or add-remove.")]
-NoiseOption = Annotated[str, typer.Option("--noise", metavar="NOISE", help="geometric, or gaussian: the least ρ.")]
+NoiseOption = Annotated[
+    str, typer.Option("--noise", metavar="NOISE", help="geometric, canonical, or gaussian: the least ρ.")
+]
 DeltaOption = Annotated[
-    str | None, typer.Option("--delta", metavar="D", help="With Gaussian noise: the δ that ρ is told at.")
+    str | None,
+    typer.Option("--delta", metavar="D", help="Of canonical noise, or that ρ of Gaussian noise is told at."),
 ]
 DigitsOption = Annotated[int, typer.Option(metavar="D", help="Significant digits of ε.")]
 
@@ -126,7 +129,7 @@ def count_command(
 def plan_command(
     plan: Annotated[str, typer.Argument(metavar="PLAN", help="The plan: survey.toml.", show_default=False)],
     epsilon: Annotated[str | None, typer.Option(metavar="E", help="Total ε of all its queries: 1.")] = None,
-    delta: Annotated[str | None, typer.Option(metavar="D", help="With Gaussian noise: the δ beside ε.")] = None,
+    delta: Annotated[str | None, typer.Option(metavar="D", help="Not with geometric noise: the δ beside ε.")] = None,
     rho: Annotated[str | None, typer.Option(metavar="R", help="With Gaussian noise: total ρ, instead of both.")] = None,
     json: JsonOption = False,
 ) -> None:

@@ -13,6 +13,7 @@ from utmost.noise.row_sampling import (
     row_sampler,
 )
 from utmost.noise.table_sampling import SamplingTable, draw_samples, sampling_table
+from utmost.noise.tight_canonical import TightLaw, tight_law
 
 __all__ = [
     "CanonicalLaw",
@@ -20,6 +21,7 @@ __all__ = [
     "EntropySource",
     "FineLaw",
     "SamplingTable",
+    "TightLaw",
     "canonical_law",
     "canonical_noise",
     "channel_sampler",
@@ -34,4 +36,5 @@ __all__ = [
     "row_sampler",
     "sampling_table",
     "system_source",
+    "tight_law",
 ]

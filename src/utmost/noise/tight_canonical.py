@@ -166,7 +166,14 @@ def least_reach(level: Level, steps: int, delta: Fraction) -> int:
 
 
 def tight_law(level: Level, steps: int, delta: Fraction) -> TightLaw:
-    """The law of the least reach at this δ; refused where it cannot be drawn."""
+    """The law of the least reach whose δ, told for moves of so many steps, is at most this one.
+
+    Refused where it cannot be drawn.
+
+    >>> from utmost.exact import epsilon
+    >>> tight_law(epsilon(1), 1, Fraction("1e-6")).reach
+    14
+    """
     law = TightLaw(level, least_reach(level, steps, delta))
     _check_reach(law)
     return law

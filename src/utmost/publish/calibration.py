@@ -24,7 +24,7 @@ from utmost.exact.working_precision import working_precision
 from utmost.noise.concentrated import check_conversion_delta
 from utmost.publish import calibration_search
 from utmost.publish.calibration_search import Calibration, decide_sign, least_epsilon_digits
-from utmost.publish.pricing import GAUSSIAN, GEOMETRIC
+from utmost.publish.pricing import CANONICAL, GAUSSIAN, GEOMETRIC
 from utmost.publish.told_privacy import epsilon_at
 from utmost.queries.answer_mechanisms.mechanism import AccuracyTarget, ConfidenceLaw
 from utmost.queries.privacy_setting import PrivacySetting
@@ -75,7 +75,7 @@ def calibrate_error(
 
     In the value's unit; a quantile's error is fewer than `error` rows on its wrong side. `together` asks it of all
     cells of a histogram at once. A mean of a secret number of rows takes `rows` for granted. With Gaussian noise it is
-    the least ρ, and what that converts to at `delta` where one is given.
+    the least ρ, and what that converts to at `delta` where one is given; with canonical noise the least ε at `delta`.
     """
     max_error, min_confidence = rational(error, "error"), rational(confidence, "confidence")
     if max_error < 0:
@@ -89,8 +89,14 @@ def calibrate_error(
     if max_error > MAX_ERROR_STEPS * mechanism.value_unit:
         raise InputError("error must be at most 10^18 steps of the lattice, got more", "error", "ask for less")
     law = query.confidence_law(mechanism, AccuracyTarget(max_error, min_confidence, together, rows))
+    if noise == CANONICAL:
+        numbers = len(query.cells) if together and query.cells else 1
+        target = AccuracyTarget(max_error, min_confidence, together, rows)
+        law = mechanism.confidence_law_at(rational(delta, "delta"), target, numbers)
     if law.by_balls is not None:
         result = _calibrate_by_balls(law, law.by_balls, min_confidence, digits)
+        if noise == CANONICAL:
+            return replace(result, told_delta=rational(delta, "delta"))
         return result if noise == GEOMETRIC else _in_rho(result, delta)
     assert law.by_doubles is not None
     return _calibrate_by_doubles(law, law.by_doubles, min_confidence, digits)
@@ -100,11 +106,16 @@ def _select_mechanism(query: Query, setting: PrivacySetting, noise: str, delta: 
     """The mechanism of a query with this noise at a price of 1."""
     if noise == GEOMETRIC:
         if delta is not None:
-            raise InputError("delta must be left out with geometric noise", "delta", "say --noise gaussian")
+            raise InputError("delta must be left out with geometric noise", "delta", "say --noise canonical")
         return query.select_mechanism(Fraction(1), setting).mechanism
-    if noise != GAUSSIAN:
-        raise InputError(f'noise must be geometric or gaussian, got "{noise[:40]}"', "noise")
-    selection = query.select_gaussian(Fraction(1), setting)
+    if noise not in (GAUSSIAN, CANONICAL):
+        raise InputError(f'noise must be geometric, gaussian or canonical, got "{noise[:40]}"', "noise")
+    if noise == GAUSSIAN:
+        selection = query.select_gaussian(Fraction(1), setting)
+    elif delta is None:
+        raise InputError("delta is missing: canonical noise needs a δ", "delta", "say for instance --delta 1e-6")
+    else:
+        selection = query.select_canonical(Fraction(1), rational(delta, "delta"), setting)
     if selection is None:
         raise InputError(f"noise must be geometric for a {query.noun} here", "noise")
     return selection.mechanism

@@ -49,7 +49,7 @@ class Calibration:
     `achieved` is what ε comes to (a confidence, or an expected loss), `below` the ε one unit less and `achieved_below`
     what that comes to; both are None where ε is 0. `decided_by` says which arithmetic decided both, `remark` what else
     the number rests on. With Gaussian noise `measure` is ρ, which stands in the place of ε, and `told_epsilon` is what
-    it converts to at `told_delta`, if that was asked for.
+    it converts to at `told_delta`, if that was asked for. With canonical noise `told_delta` is the δ beside ε.
     """
 
     what: str

@@ -9,7 +9,8 @@ A query and the count of the persons over its bound have one price: its error is
 gets. All ε are decimals of four digits, rounded down: their sum is never above the total.
 
 Of a plan that asks for Gaussian noise ρ is split in their place, as a `zcdp` budget adds it up: the stated one, or that
-of a budget of the stated ε and δ.
+of a budget of the stated ε and δ. Of a plan that asks for canonical noise ε is split, and δ in equal parts over the
+queries with such noise.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from utmost.errors import InputError
 from utmost.ledger.costs import check_epsilon, check_rho
 from utmost.noise.concentrated import check_conversion_delta
 from utmost.publish import execute, noise_choice, plans
-from utmost.publish.pricing import PricedPair, pair_queries
+from utmost.publish.pricing import CANONICAL, GEOMETRIC, PricedPair, pair_queries
 from utmost.publish.wanted_errors import (
     CANDIDATES_PER_DECADE,
     LOWEST_DECADE,
@@ -82,6 +83,8 @@ def propose_splits(
     Of a plan that asks for Gaussian noise the ρ of (ε, δ), or a stated one, is split.
     """
     plan = plans.load_plan(plan_source)
+    if any(spec.noise == CANONICAL for spec in plan.queries):
+        return _propose_canonical_splits(plan, epsilon, delta, rho)
     if plan.chooses_noise:
         return _propose_rho_splits(plan, _total_rho(epsilon, delta, rho))
     if delta is not None or rho is not None:
@@ -103,6 +106,42 @@ def _propose_rho_splits(plan: Plan, total: Fraction) -> PlanSplits:
     laws = [_law_at_rho(pair, setting) for pair in pairs]
     weights = [pair.query.share or pair.query.rho or pair.price**2 / 2 or Fraction(1) for pair in pairs]
     return PlanSplits(plan, total, _propose(pairs, laws, weights, total, "ρ"), "ρ")
+
+
+def _propose_canonical_splits(plan: Plan, epsilon: object, delta: object, rho: object) -> PlanSplits:
+    for spec in plan.queries:
+        if spec.noise not in (CANONICAL, GEOMETRIC):
+            problem = "noise must be canonical or geometric where a query has the first: canonical noise has no ρ"
+            raise InputError(problem, "noise", "leave it out", context=f'query "{spec.name}"')
+    if rho is not None:
+        problem = "rho must be left out for a plan that asks for it: canonical noise has no ρ"
+        raise InputError(problem, "rho", "say --epsilon and --delta")
+    if delta is None:
+        problem = "delta must be given with epsilon for a plan that asks for canonical noise"
+        raise InputError(problem, "delta", "say for instance --delta 1e-6")
+    total = check_epsilon(epsilon, "epsilon")
+    share = check_conversion_delta(delta) / sum(spec.noise == CANONICAL for spec in plan.queries)
+    with sources.open_table(plan.source, plan.folder) as table:
+        setting = execute.privacy_setting(plan, table)
+    pairs = pair_queries(plan.queries)
+    laws = [_law_at_delta(pair, share, setting) for pair in pairs]
+    weights = [pair.query.share or pair.price or Fraction(1) for pair in pairs]
+    return PlanSplits(plan, total, _propose(pairs, laws, weights, total, "ε"))
+
+
+def _law_at_delta(pair: PricedPair, share: Fraction, setting: PrivacySetting) -> LawAt:
+    """The error law of a query as a function of its price, with canonical noise where it asks for it and has it."""
+    spec = pair.query
+    with plans.name_query_in_errors(spec.name):
+        if spec.noise != CANONICAL or not noise_choice.has_canonical(spec, setting):
+            return _law_at(pair, setting)
+
+    @cache
+    def law_at(price: Fraction) -> ErrorLaw:
+        with plans.name_query_in_errors(spec.name):
+            return noise_choice.canonical_error(spec, price * (1 - pair.part), spec.noise_delta or share, setting)
+
+    return law_at
 
 
 def _total_rho(epsilon: object, delta: object, rho: object) -> Fraction:

@@ -44,10 +44,13 @@ def describe(calibration: Calibration, subject: str, request: Mapping[str, Any])
 
 
 def _told_paragraph(calibration: Calibration) -> Paragraph | None:
-    """What ρ is told as, where a δ was given."""
-    if calibration.told_epsilon is None or calibration.told_delta is None:
+    """What ρ is told as, where a δ was given; the δ of canonical noise."""
+    if calibration.told_delta is None:
         return None
-    told, delta = amount(calibration.told_epsilon, Rounding.UP), amount(calibration.told_delta, Rounding.UP)
+    delta = amount(calibration.told_delta, Rounding.UP)
+    if calibration.told_epsilon is None:
+        return Paragraph("Its δ is at most ", delta, ".\n")
+    told = amount(calibration.told_epsilon, Rounding.UP)
     return Paragraph("By itself it is told as ε ", told, " at δ = ", delta, ".\n")
 
 

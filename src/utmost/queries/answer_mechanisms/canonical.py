@@ -149,10 +149,13 @@ class CanonicalLattice(LatticeMechanism):
     def confidence_law(self, target: AccuracyTarget, numbers: int = 1) -> ConfidenceLaw:
         """The probability that each of so many numbers meets the target at ε, for this mechanism selected at ε = 1.
 
-        At the δ that it tells for the 1/ε steps that it was selected for: Pr[|X| ≤ t] = 1 − 2·Pr[X > t].
+        At the δ that it tells for the 1/ε steps that it was selected for.
         """
+        return self.confidence_law_at(self.told_delta(int(1 / self.epsilon)), target, numbers)
+
+    def confidence_law_at(self, delta: Fraction, target: AccuracyTarget, numbers: int = 1) -> ConfidenceLaw:
+        """The same at another δ: Pr[|X| ≤ t] = 1 − 2·Pr[X > t] of each number, independent."""
         max_steps, steps = math.floor(target.error / self.unit), int(1 / self.epsilon)
-        delta = self.told_delta(steps)
 
         def confidence(epsilon: Fraction, bits: int) -> arb:
             law = tight_canonical.tight_law(level_of(epsilon / steps), steps, delta)
