@@ -79,7 +79,7 @@ def pld_epsilon(groups: Iterable[ChargeGroup], delta: Fraction) -> Fraction:
     charges = list(groups)
     counts = sum((_loss_laws(group) for group in charges), Counter())
     ending = sum((group.delta * group.times for group in charges if group.law == "canonical"), Fraction(0))
-    adds_up = ending <= max(delta, 0) and all(group.law not in CONVERTED_LAWS for group in charges)
+    adds_up = ending <= max(delta, Fraction(0)) and all(group.law not in CONVERTED_LAWS for group in charges)
     bounds = [sum((group.epsilon * group.times for group in charges), Fraction(0))] if adds_up else []
     if counts and delta >= MIN_DELTA and counts.total() <= MAX_CHARGES:
         composed = _composed_epsilon(tuple(sorted(counts.items(), key=repr)), delta)
