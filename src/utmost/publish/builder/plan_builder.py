@@ -47,7 +47,7 @@ class PlanBuilder(QueryMethods):
     - ``epsilon``: what the query may cost; or its ``share`` of what the plan's ε leaves (1 by default); or the
       ``error`` that is wanted, the largest half width of the 95 % interval; or ``rho``, with Gaussian noise.
     - ``delta``: its own δ, where it needs one; by default its part of the plan's.
-    - ``noise``: "geometric", "gaussian", or "best" for whichever errs less; by default the plan's.
+    - ``noise``: "geometric", "gaussian", "canonical", or "best" for whichever errs less; by default the plan's.
     - ``over``: True to ask in addition, for a tenth of the price, how many persons have more rows than are kept; or
       another part of the price.
 

@@ -128,7 +128,7 @@ class ProtectedTable:
         - ``budget``: the name of the budget that a release is charged to, or what `ut.budget` returned, which also says
           which ledger it is in.
         - ``epsilon``, ``delta``, ``rho``: the price of the whole plan, split over the queries that name none.
-        - ``noise``: "geometric", "gaussian", or "best" for whichever errs less.
+        - ``noise``: "geometric", "gaussian", "canonical", or "best" for whichever errs less.
         - ``ledger``: a file, relative to the working folder, or a URL of PostgreSQL.
         - ``output``: a file that the release is written to; by default none is.
         - ``part``: ``{"region": "north"}`` for the rows of one value of a column alone.

@@ -25,7 +25,7 @@ KeyList: TypeAlias = Iterable[Key] | str
 Keys: TypeAlias = Mapping[str, KeyList | Mapping[str, str]]
 Location: TypeAlias = str | os.PathLike[str]
 Neighbours: TypeAlias = Literal["add-remove", "replace"]
-Noise: TypeAlias = Literal["geometric", "gaussian", "best"]
+Noise: TypeAlias = Literal["geometric", "gaussian", "canonical", "best"]
 
 BYTES = (bytes, bytearray, memoryview)
 
