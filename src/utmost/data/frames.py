@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from utmost.data.engines.frame_readers import find_frame_kind
+from utmost.data.engines.frame_kinds import find_frame_kind
 from utmost.data.sources import Source
 from utmost.errors import InputError
 

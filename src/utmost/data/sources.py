@@ -25,7 +25,7 @@ from utmost.data.engines import registry
 from utmost.data.engines.csv_types import KIND_PATTERNS
 from utmost.data.engines.duckdb import unconnected
 from utmost.data.engines.engine import CSV, Engine, Location, LocationKind
-from utmost.data.engines.frame_readers import find_frame_kind
+from utmost.data.engines.frame_kinds import find_frame_kind
 from utmost.data.engines.frames import FRAME
 from utmost.data.engines.schema import ColumnKind, column_kind
 from utmost.data.lookup import Lookup, PublicRows, check_public, join_lookup, read_lookup

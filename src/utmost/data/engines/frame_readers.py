@@ -60,21 +60,6 @@ class FrameKind:
         return isinstance(data, classes)
 
 
-def find_frame_kind(data: object) -> FrameKind:
-    """The kind of a frame; what is none is refused."""
-    kind = next((kind for kind in FRAME_KINDS if kind.recognises(data)), None)
-    if kind is not None:
-        return kind
-    if ARROW_READERS.recognises(data):
-        problem = "data must be a frame that can be read more than once, got a RecordBatchReader"
-        raise InputError(problem, "data", "give its read_all()")
-    if not isinstance(data, type) and callable(getattr(data, "__arrow_c_stream__", None)):
-        return ARROW_STREAM
-    titles = ", ".join(kind.title for kind in FRAME_KINDS)
-    problem = f"data must be a data frame ({titles}, or an object with __arrow_c_stream__), got {type(data).__name__}"
-    raise InputError(problem, "data", "convert it to one of those")
-
-
 def _open_pandas(data: Any) -> FrameReader:
     """A pandas frame, as its base class has it; its index is no column."""
     import pandas as pd
@@ -243,7 +228,7 @@ def _open_stream(data: Any) -> FrameReader:
     return FrameReader(tuple(schema.names), tuple(schema.types), read)
 
 
-FRAME_KINDS = (
+LIBRARY_FRAMES = (
     FrameKind("pandas DataFrame", "pandas", ("DataFrame",), _open_pandas),
     FrameKind("polars DataFrame", "polars", ("DataFrame",), _open_polars),
     FrameKind("polars LazyFrame", "polars", ("LazyFrame",), _open_polars),

@@ -15,7 +15,8 @@ from typing import Any
 from utmost.data.engines.csv_types import KIND_PATTERNS
 from utmost.data.engines.duckdb import DuckDbEngine, connect_in_memory, describe_view
 from utmost.data.engines.engine import Location, LocationKind, OpenedTable, SourceIdentity, run_guarded
-from utmost.data.engines.frame_readers import FrameReader, ObjectColumn, find_frame_kind
+from utmost.data.engines.frame_kinds import find_frame_kind
+from utmost.data.engines.frame_readers import FrameReader, ObjectColumn
 from utmost.data.engines.frame_values import object_values, own_values, value_type
 from utmost.data.engines.schema import ColumnKind, column_kind, format_names, show_name, suggestion
 from utmost.errors import InputError
