@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 import utmost as ut
-from utmost.errors import InputError
+from utmost.data.frames import frame_source
+from utmost.data.selection import Selection
+from utmost.data.sources import open_table
+from utmost.errors import DataError, InputError
 from utmost.ledger import Budget, open_ledger
 
 pd = pytest.importorskip("pandas")
@@ -66,3 +71,225 @@ def test_a_plan_with_a_location_is_refused(folder: Path) -> None:
 def test_a_plan_without_a_location_needs_data(folder: Path) -> None:
     with pytest.raises(InputError, match="in Python, where data is a data frame"):
         ut.preview(PLAN)
+
+
+def open_frame(data: object, columns: dict[str, str] | None = None, used: set[str] | None = None) -> Any:
+    return open_table(frame_source(data, columns=columns), Path(), used)
+
+
+def refusal(data: object, used: set[str] | None = None) -> str:
+    with pytest.raises((InputError, DataError)) as caught, open_frame(data, used=used):
+        pass
+    assert caught.value.__cause__ is None
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def missing(data: object, columns: dict[str, str] | None = None) -> dict[str, tuple[str, int]]:
+    """The kind of each column, and how many of its values are missing."""
+    with open_frame(data, columns) as table:
+        counts = table.count_missing(set(table.kinds))
+        return {name: (str(kind), counts[name]) for name, kind in table.kinds.items()}
+
+
+def test_kinds_come_from_the_types_of_pandas() -> None:
+    day = pd.Timestamp("2020-01-31")
+    frame = pd.DataFrame(
+        {
+            "whole": pd.array([1, None], "Int64"),
+            "float": [1.5, np.nan],
+            "big-endian": np.array([1, 2], ">i4"),
+            "truth": pd.array([True, None], "boolean"),
+            "text": pd.array(["a", None], "string"),
+            "python text": pd.array(["a", None], "string[python]"),
+            "category": pd.Categorical(["x", None], categories=["never", "x"]),
+            "number category": pd.Categorical([1, None]),
+            "time": [day, pd.NaT],
+            "zoned": pd.DatetimeIndex([day, pd.NaT]).tz_localize("Europe/Berlin"),
+            "duration": [pd.Timedelta("1s"), pd.NaT],
+            "complex": [1j, 2],
+            "period": pd.PeriodIndex([day, None], freq="D"),
+            "sparse": pd.arrays.SparseArray([0.0, np.nan]),
+        },
+        index=["a", "b"],
+    )
+    kinds = ["integer", "number", "integer", "truth", "text", "text", "text", "integer", "time", "time"]
+    expected = [(kind, 0 if name == "big-endian" else 1) for kind, name in zip(kinds, frame.columns, strict=False)]
+    assert list(missing(frame).values()) == [*expected, ("other", 1), ("other", 0), ("other", 1), ("other", 1)]
+
+
+def test_kinds_come_from_the_types_of_polars() -> None:
+    values: dict[str, Any] = {
+        "int": pl.Series([1, None], dtype=pl.UInt64),
+        "wide": pl.Series([1, 2**127 - 1], dtype=pl.Int128),
+        "text": ["a", None],
+        "category": pl.Series(["a", None], dtype=pl.Categorical),
+        "enumeration": pl.Series(["a", None], dtype=pl.Enum(["never", "a"])),
+        "decimal": pl.Series(["1.5", None]).cast(pl.Decimal(10, 2)),
+        "list": [[1], None],
+        "bytes": [b"a", None],
+    }
+    kinds = ["integer", "number", "text", "text", "text", "number", "other", "other"]
+    assert missing(pl.DataFrame(values)) == {name: (kind, 1) for name, kind in zip(values, kinds, strict=True)}
+    assert missing(pl.LazyFrame(values)) == missing(pl.DataFrame(values))
+
+
+def test_times_that_no_engine_has_are_null() -> None:
+    far = [2**63 - 1, -(2**63), 0]
+    table = pa.table({unit: pa.array(far, pa.int64()).view(pa.timestamp(unit)) for unit in ("s", "ms", "us", "ns")})
+    assert [count for _, count in missing(table).values()] == [2, 2, 2, 0]
+
+
+class Hostile(str):
+    """A text that fails when it is looked at."""
+
+    def encode(self, *_: object) -> bytes:
+        raise ValueError("secret")
+
+    def __bool__(self) -> bool:
+        raise ValueError("secret")
+
+    __eq__ = __hash__ = __index__ = None  # type: ignore[assignment]
+
+
+VALUES = [
+    1,
+    "a",
+    1.0,
+    True,
+    None,
+    pd.NA,
+    pd.NaT,
+    10**400,
+    "\ud800",
+    float("nan"),
+    float("inf"),
+    Hostile("b"),
+    [1],
+    "a\0b",
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"), [("text", 3), ("integer", 2), ("number", 3), ("truth", 1), ("date", 0), ("time", 0)]
+)
+def test_objects_that_are_no_value_of_their_declared_kind_are_null(kind: str, values: int) -> None:
+    frame = pd.DataFrame({"o": pd.Series(VALUES, dtype=object)})
+    assert missing(frame, {"o": kind}) == {"o": (kind, len(VALUES) - values)}
+
+
+def test_undeclared_objects_are_refused_where_they_are_used_alone() -> None:
+    frame = pd.DataFrame({"o": pd.Series(VALUES, dtype=object), "x": range(len(VALUES))})
+    assert "columns must be declared where they hold Python objects" in refusal(frame, {"o"})
+    assert refusal(pl.DataFrame({"o": pl.Series([object()], dtype=pl.Object)}), {"o"}).count(": o: ") == 1
+    assert "Python objects" in refusal(pa.table({"o": pa.nulls(3)}), {"o"})
+    with open_frame(frame, used={"x"}) as table:
+        assert table.count(Selection("x > 3")) == len(VALUES) - 4
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (lambda: pd.DataFrame(), "data must have columns"),
+        (lambda: pd.DataFrame({1: [1]}), "got a name of type int"),
+        (lambda: pd.DataFrame({("a", "b"): [1]}), "several levels"),
+        (lambda: pd.DataFrame([[1, 2]], columns=["a", "A"]), "got a more than once"),
+        (lambda: pd.DataFrame({"a\0b": [1]}), "without NUL"),
+        (lambda: pd.DataFrame({"": [1]}), "an empty name"),
+        (lambda: pa.table({"a": [1]}).to_reader(), "give its read_all"),
+        (lambda: pl.LazyFrame({"a": ["secret"]}).select(pl.col("a").cast(int)), "got a polars LazyFrame that cannot"),
+        (lambda: Stream(), "got a Arrow stream that cannot"),
+        (lambda: 5, "got int"),
+    ],
+)
+def test_what_is_no_table_is_refused_in_one_line(data: Any, words: str) -> None:
+    message = refusal(data())
+    assert words in message
+    assert "secret" not in message
+
+
+def test_a_frame_without_rows_is_a_table() -> None:
+    for frame in (pd.DataFrame({"a": pd.Series([], dtype="int64")}), pl.DataFrame({"a": []}, schema={"a": pl.Int64})):
+        with open_frame(frame) as table:
+            assert table.count(Selection("a > 0")) == 0
+
+
+def test_a_frame_is_read_once_when_it_is_opened() -> None:
+    stream = Stream(pa.table({"a": [1, 2]}), pa.table({"a": [5, 6, 7]}))
+    numbers = np.array([1, 2, 3])
+    with open_frame(stream) as table:
+        assert [table.count(Selection("a > 0")) for _ in range(3)] == [2, 2, 2]
+        assert stream.asked == 1
+    for frame in (pd.DataFrame({"a": numbers}, copy=False), pa.table({"a": pa.array(numbers)})):
+        with open_frame(frame) as table:
+            numbers[:] = 0
+            assert table.count(Selection("a > 0")) == 3
+        numbers[:] = (1, 2, 3)
+
+
+def test_only_used_columns_are_read() -> None:
+    def explode(_: Any) -> Any:
+        raise AssertionError
+
+    frame = pl.LazyFrame({"a": [1, 2], "b": [3, 4]}).with_columns(
+        pl.col("b").map_batches(explode, return_dtype=pl.Int64)
+    )
+    with open_frame(frame, used={"a"}) as table:
+        assert table.count(Selection("a > 1")) == 1
+
+
+def test_no_copy_outlives_the_table() -> None:
+    frame, before = pd.DataFrame({"a": np.arange(10**6)}), pa.total_allocated_bytes()
+    with open_frame(frame) as table:
+        assert table.count(Selection("a >= 10")) == 10**6 - 10
+        assert pa.total_allocated_bytes() > before
+        assert table._connection.fetch("SELECT current_setting('temp_directory')") == [("",)]
+    del table
+    gc.collect()
+    assert pa.total_allocated_bytes() <= before
+
+
+def test_a_class_made_of_a_frame_is_read_as_a_frame() -> None:
+    class Loud(pd.DataFrame):  # type: ignore[misc]
+        @property
+        def iloc(self) -> Any:
+            raise ValueError("secret")
+
+    with open_frame(Loud({"a": [1, 2]})) as table:
+        assert table.count(Selection("a > 1")) == 1
+
+
+def test_columns_may_have_any_names() -> None:
+    names = ["self", "row", 'a"b', "a.b", "^.*$", "*", "tab\t", "x" * 5000, "c0", "rowid", "sélection"]
+    for make in (pd.DataFrame, pl.DataFrame, pl.LazyFrame, pa.table):
+        with open_frame(make({name: [k] for k, name in enumerate(names)})) as table:
+            for k, name in enumerate(names):
+                assert table.public_values(name, 2) == [k]
+
+
+def test_parts_of_frames_add_up(folder: Path) -> None:
+    plan = {**PLAN, "source": {"fingerprint": "one"}, "part": {"column": "vote", "equals": 1}}
+    assert (
+        ut.preview(plan, data=FRAMES["polars"]()).part_adds_up == "the rows of a frame in memory cannot be recognised"
+    )
+
+
+@pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")  # in ibis, with newer versions of DuckDB
+def test_relations_and_ibis_tables_are_read_in_a_session_of_our_own() -> None:
+    import duckdb
+    import ibis
+
+    with duckdb.connect() as session:
+        session.execute(
+            "CREATE TABLE x AS SELECT range AS a, 't' || range AS t, range::HUGEINT AS h, [1] AS l FROM range(5)"
+        )
+        for data in (session.table("x"), ibis.duckdb.from_connection(session).table("x")):
+            session.execute("CREATE OR REPLACE MACRO sum(x) AS 7")
+            kinds = {"a": "integer", "t": "text", "h": "number", "l": "other"}
+            assert missing(data) == {name: (kind, 0) for name, kind in kinds.items()}
+            with open_frame(data, used={"a"}) as table:
+                assert table.count(Selection("a > 1")) == 3
+    assert "got one on none" in refusal(ibis.table({"a": "int64"}, name="t"))
+    assert "duckdb, postgres, pyspark, got one on polars" in refusal(
+        ibis.polars.connect({"t": pl.DataFrame({"a": [1]})}).table("t")
+    )

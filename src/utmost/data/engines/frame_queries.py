@@ -26,6 +26,8 @@ LONG_INTEGERS = ("HUGEINT", "UHUGEINT")
 
 def _open_relation(data: Any) -> FrameReader:
     """A relation of DuckDB's; integers of 128 bits are decimals, NULL beyond 38 digits."""
+    import pyarrow as pa
+
     names = tuple(data.columns)
     columns = [
         f"TRY_CAST({_quote(name)} AS DECIMAL(38, 0))" if str(dtype) in LONG_INTEGERS else _quote(name)
@@ -34,10 +36,10 @@ def _open_relation(data: Any) -> FrameReader:
 
     def read(places: Sequence[int]) -> list[Any]:
         projection = ", ".join(f"{columns[place]} AS c{place}" for place in places)
-        return list(data.project(projection).fetch_arrow_table().columns)
+        return list(pa.table(data.project(projection)).columns)
 
     empty = data.project(", ".join(f"{column} AS c{place}" for place, column in enumerate(columns))).limit(0)
-    return FrameReader(names, tuple(empty.fetch_arrow_table().schema.types), read)
+    return FrameReader(names, tuple(pa.table(empty).schema.types), read)
 
 
 def _quote(name: str) -> str:
