@@ -12,7 +12,7 @@ WORKERS ?= 2
 PEERS := .venv/.oracles .venv/.engines .venv/.studio
 TESTS := -n $(WORKERS) --dist loadfile
 
-.PHONY: help demo test test-slow test-all check static lint types layers doctests docs api coverage studio site bench bench-check \
+.PHONY: help demo test test-slow test-all check static lint types layers doctests docs api coverage studio site notebooks bench bench-check \
 	kills oracles engines tumult browser clean
 
 help: ## list the targets
@@ -65,6 +65,9 @@ coverage: .venv/.check ## the tests, measured
 site: .venv/.docs ## the documentation as a web site, in site/
 	$(BIN)/python docs/site/build.py site
 	@echo "open site/index.html"
+
+notebooks: .venv/.docs .venv/.oracles ## run the notebooks of the examples and store their outputs
+	$(BIN)/python examples/notebooks/run.py
 
 bench: $(PEERS) .venv/.tumult ## ratios against peers in one run of at most 30 minutes, written to bench/figures.json and the pages; PARTS="counts types" prints some
 	$(BIN)/python bench/run.py $(PARTS)

@@ -13,6 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
+NOTEBOOKS = sorted((ROOT / "examples" / "notebooks").glob("*.ipynb"))
 LOADING = {"script": "src", "img": "src", "iframe": "src", "source": "src"}
 LOADING_LINKS = {"stylesheet", "icon", "preload", "preconnect", "modulepreload", "manifest"}
 
@@ -59,6 +60,16 @@ def test_every_page_is_in_the_site(site: Path):
     assert all((site / f"{name}.html").exists() for name in ("index", "changelog", "contributing", "security"))
 
 
+def test_every_notebook_is_a_page_with_its_code_and_outputs(site: Path):
+    for path in NOTEBOOKS:
+        text = (site / "notebooks" / f"{path.stem}.html").read_text(encoding="utf-8")
+        cells = [cell for cell in json.loads(path.read_text(encoding="utf-8"))["cells"] if cell["cell_type"] == "code"]
+        assert text.count('class="highlight-python') == len(cells)
+        outputs = [output.get("data", {}) for cell in cells for output in cell["outputs"]]
+        as_html = [data for data in outputs if data.keys() & {"text/html", "image/svg+xml"}]
+        assert text.count('class="cell-output"') == len(as_html)
+
+
 def test_the_navigation_goes_by_role_and_names_only_pages_that_exist(build: ModuleType, site: Path):
     text = (site / "index.html").read_text(encoding="utf-8")
     captions = re.findall(r'<span class="caption-text">([^<]*)</span>', text)
@@ -91,4 +102,9 @@ def test_links_to_pages_at_the_root_and_to_sources_lead_on(build: ModuleType):
         "[d](https://a.example/b)",
     ]
     assert build.with_site_links("[a](docs/plan.md)", ROOT) == "[a](plan.md)"
+    assert build.with_site_links("[a](readings.ipynb)", NOTEBOOKS[0].parent) == "[a](../notebooks/readings.md)"
+    assert (
+        build.with_site_links("[a](../examples/notebooks/readings.ipynb)", ROOT / "docs")
+        == "[a](notebooks/readings.md)"
+    )
     assert build.with_site_links("[a](../../SECURITY.md)", ROOT / "docs" / "papers") == "[a](../security.md)"
