@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -57,5 +58,16 @@ def inverse_laplace(scale, generator):
     def draw(secrets, _):
         u = generator.random(len(secrets)) - 0.5
         return np.asarray(secrets, dtype=float) - scale * np.sign(u) * np.log1p(-2 * np.abs(u))
+
+    return draw
+
+
+def gaussian(rho, part=1.0, seed=0):
+    """Gaussian noise with `part` of the σ that has this ρ at distance 1, on the grid of 1/1024, from a fixed seed."""
+    generator = np.random.default_rng(seed)
+    sigma = part / math.sqrt(2 * Fraction(rho))
+
+    def draw(secrets, _):
+        return np.rint(generator.normal(secrets, sigma) * STEPS_PER_UNIT) / STEPS_PER_UNIT
 
     return draw

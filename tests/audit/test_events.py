@@ -94,9 +94,9 @@ def test_the_chosen_intervals_count_what_they_say(values, data):
     for candidate in choose_events(first, second, 6):
         event = candidate.event
         if isinstance(event, Members):
-            assert event.count(first) == sum(v in event.values for v in values)
+            assert event.contains(first).sum() == sum(v in event.values for v in values)
         elif isinstance(event, Interval) and event.feature.name == "value" and not event.feature.suffix:
-            assert event.count(first) == sum(event.low <= v <= event.high for v in values)
+            assert event.contains(first).sum() == sum(event.low <= v <= event.high for v in values)
 
 
 def best_event_text(first, second):

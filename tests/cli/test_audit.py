@@ -9,6 +9,7 @@ import pytest
 
 GEOMETRIC = ("mechanism", "geometric", "--size", 5, "--alpha", "1/2", "--output", "g.csv")
 KEYS = ["lower", "confidence", "event", "samples", "claimed", "verdict", "witness", "neighbours"]
+KEYS += ["bounds", "delta", "claimed_rho", "least_delta", "least_rho"]
 COLOURS = "in,red,green,blue\nred,1/2,1/4,1/4\ngreen,1/4,1/2,1/4\nblue,1/6,1/6,2/3\n"
 
 
@@ -144,6 +145,15 @@ def test_secrets_may_be_tables(utmost, module):
         (("g.csv", "--secrets", "0,9"), "not an input"),
         (("g.csv", "--distance", "2"), "--distance must come with --secrets"),
         (("--command", "false", "--secrets", "0,1"), "it ended with 1"),
+        (("math:floor", "--secrets", "0,1", "--delta", "1"), "delta must be >= 0 and below 1"),
+        (("math:floor", "--secrets", "0,1", "--epsilon", "1", "--delta", "-1"), "delta must be >= 0 and below 1"),
+        (("math:floor", "--secrets", "0,1", "--delta", "x"), "--delta must be a number"),
+        (("math:floor", "--secrets", "0,1", "--rho", "0"), "rho must be > 0"),
+        (("math:floor", "--secrets", "0,1", "--rho", "nan"), "--rho must be"),
+        (("math:floor", "--secrets", "0,1", "--rho", "1", "--epsilon", "1"), "rho must come without epsilon"),
+        (("math:floor", "--secrets", "0,1", "--rho", "1", "--delta", "0.1"), "rho must come without epsilon"),
+        (("math:floor", "--secrets", "0,2", "--rho", "1", "--distance", "2"), "distance must be 1"),
+        (("g.csv", "--secrets", "0,2", "--delta", "0.1", "--distance", "2"), "distance must be 1"),
     ],
     ids=lambda value: " ".join(map(str, value))[:60],
 )
@@ -188,3 +198,54 @@ def test_half_a_character_is_no_line_for_a_program(utmost):
     result = utmost("audit", "--command", "cat", "--secrets", '"\\ud800","a"')
     assert result.code == 2
     assert "half a character" in result.err
+
+
+def test_a_channel_s_claim_of_epsilon_and_delta_is_decided_with_its_outputs(utmost):
+    utmost(*GEOMETRIC)
+    document = utmost("audit", "g.csv", "--alpha", "2/3", "--delta", "0.1", "--json").document
+    assert list(document) == KEYS
+    assert (document["verdict"], document["bounds"], document["delta"]) == ("refuted", "epsilon", "1/10")
+    assert document["witness"]["probabilities"] == ["2/3", "1/3"]
+    low, high = map(Decimal, map(repr, document["least_delta"]))
+    assert low <= Decimal(1) / 6 <= high
+    result = utmost("audit", "g.csv", "--alpha", "2/3", "--delta", "1/6").out
+    assert "the least δ = 1/6" in result
+    assert "with δ = 1/6: holds, decided" in " ".join(result.split())
+    bound = utmost("audit", "g.csv", "--delta", "0.1", "--json").document  # ln((2/3 − 1/10)/(1/3)) = ln 1.7
+    assert 0 <= Decimal("1.7").ln(Context(prec=40)) - Decimal(repr(bound["lower"])) < Decimal("2e-11")
+    assert bound["verdict"] is None
+
+
+def test_a_channel_s_rho_is_decided_with_its_order(utmost):
+    utmost(*GEOMETRIC)
+    document = utmost("audit", "g.csv", "--rho", "0.2", "--json").document
+    assert list(document) == KEYS
+    assert (document["verdict"], document["bounds"], document["claimed_rho"]) == ("refuted", "rho", "1/5")
+    assert document["lower"] == document["least_rho"][0] <= 0.2310490601866484 <= document["least_rho"][1]
+    assert document["witness"]["pair"] == [document["witness"]["high"], document["witness"]["low"]]
+    assert "The claim ρ = 3/10: holds, decided." in " ".join(utmost("audit", "g.csv", "--rho", "0.3").out.split())
+
+
+def test_an_infinite_bound_is_text(utmost, tmp_path):
+    (tmp_path / "leak.csv").write_text("in,a,b\n0,1,0\n1,0.99,0.01\n")
+    for options in (("--delta", "0.001"), ("--rho", "5")):
+        document = utmost("audit", "leak.csv", *options, "--json").document
+        assert (document["lower"], document["event"]) == ("inf", "output b")
+    assert "infinite" in utmost("audit", "leak.csv", "--delta", "0.001").out
+
+
+def test_a_program_s_claims_of_delta_and_rho_are_refuted_in_plain_words(utmost, module):
+    draw = module("def draw(secret):\n    return secret\n")
+    options = (draw, "--secrets", "0,1", "--samples", "1000")
+    text = " ".join(utmost("audit", *options, "--epsilon", "1", "--delta", "0.25").out.split())
+    assert "at δ = 1/4, with 99 % confidence, from 1000 draws of each secret." in text
+    assert "The claim ε = 1 with δ = 1/4: REFUTED, at 99 % confidence." in text
+    text = " ".join(utmost("audit", *options, "--rho", "0.5").out.split())
+    assert text.startswith("ρ ≥ ")
+    assert "The claim ρ = 1/2: REFUTED, at 99 % confidence." in text
+    document = utmost("audit", *options, "--rho", "0.5", "--json").document
+    assert list(document) == KEYS
+    assert (document["claimed"], document["claimed_rho"], document["verdict"]) == (None, "1/2", "refuted")
+    assert document["witness"]["draws"] == 500
+    text = " ".join(utmost("audit", "math:isnan", *options[1:], "--rho", "1").out.split())
+    assert "ρ ≥ 0: no statistic told the secrets apart" in text

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from utmost.errors import InputError
 
 Numbers: TypeAlias = npt.NDArray[np.float64]
+Flags: TypeAlias = npt.NDArray[np.bool_]
 VALUE_ITSELF = -1  # the position of a value that is itself a number
 MAX_COORDINATES = 8  # of a tuple that are looked at one by one
 MAX_VALUE_NESTING = 8  # tuples inside tuples
@@ -30,6 +31,10 @@ class Sample:
 
     values: Sequence[Hashable]
     columns: dict[int, Numbers]
+
+    def part(self, positions: slice) -> Sample:
+        """The values at some positions."""
+        return Sample(self.values[positions], {p: column[positions] for p, column in self.columns.items()})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -241,19 +246,24 @@ def upper_bound(count: int, draws: int, risk: float) -> float:
     return min(1.0, float(betainccinv(count + 1, draws - count, risk)) * (1 + RELATIVE_MARGIN))
 
 
-def log_ratio(high: int, low: int, draws: int, risk: float) -> float:
-    """A number that exceeds ln(p/q) with probability at most `risk`: half of it for p, half for q; −∞ if high is 0."""
-    p_bound = lower_bound(high, draws, risk / 2)
-    return math.log(p_bound) - math.log(upper_bound(low, draws, risk / 2)) if p_bound > 0 else -math.inf
+def log_ratio(high: int, low: int, draws: int, risk: float, delta: float = 0.0) -> float:
+    """A number that exceeds ln((p − δ)/q) with probability at most `risk`: half of it for p, half for q.
+
+    −∞ where nothing shows that p > δ.
+    """
+    excess = lower_bound(high, draws, risk / 2) - delta
+    return math.log(excess) - math.log(upper_bound(low, draws, risk / 2)) if excess > 0 else -math.inf
 
 
-def wilson_score(high: npt.NDArray[Any], low: npt.NDArray[Any], draws: int, z: float) -> npt.NDArray[np.float64]:
-    """ln of Wilson's lower bound for p over Wilson's upper bound for q, z standard errors out: a score, not a bound."""
+def wilson_score(
+    high: npt.NDArray[Any], low: npt.NDArray[Any], draws: int, z: float, delta: float = 0.0
+) -> npt.NDArray[np.float64]:
+    """ln of Wilson's lower bound for p, less δ, over his upper bound for q, z standard errors out: a score."""
     half_square = z * z / 2
     high_counts, low_counts = high.astype(float), low.astype(float)
     p = high_counts + half_square - z * np.sqrt(high_counts * (1 - high_counts / draws) + half_square / 2)
     q = low_counts + half_square + z * np.sqrt(low_counts * (1 - low_counts / draws) + half_square / 2)
-    return np.asarray(np.log(np.maximum(p, 1e-9)) - np.log(q))
+    return np.asarray(np.log(np.maximum(p - delta * (draws + z * z), 1e-9)) - np.log(q))
 
 
 MAX_THRESHOLDS = 64  # of one feature
@@ -267,10 +277,10 @@ MAX_NAMED_VALUES = 3  # members of a set that are named
 
 
 class Event(Protocol):
-    """A set of results: how many of a sample are in it, and its name."""
+    """A set of results: which of a sample are in it, and its name."""
 
-    def count(self, sample: Sample) -> int:
-        """How many values are in it."""
+    def contains(self, sample: Sample) -> Flags:
+        """Whether each value is in it."""
 
     @property
     def complexity(self) -> int:
@@ -287,10 +297,10 @@ class Interval:
     low: float
     high: float
 
-    def count(self, sample: Sample) -> int:
-        """How many values have the feature in the interval."""
+    def contains(self, sample: Sample) -> Flags:
+        """Whether each value has the feature in the interval."""
         numbers = self.feature.values_in(sample)
-        return int(np.count_nonzero((numbers >= self.low) & (numbers <= self.high)))
+        return np.asarray((numbers >= self.low) & (numbers <= self.high))
 
     @property
     def complexity(self) -> int:
@@ -318,10 +328,10 @@ class Members:
 
     values: tuple[Hashable, ...]
 
-    def count(self, sample: Sample) -> int:
-        """How many values are among them."""
+    def contains(self, sample: Sample) -> Flags:
+        """Whether each value is among them."""
         inside = frozenset(self.values)
-        return sum(value in inside for value in sample.values)
+        return np.fromiter((value in inside for value in sample.values), np.bool_, len(sample.values))
 
     @property
     def complexity(self) -> int:
@@ -354,14 +364,15 @@ def _number_text(number: float) -> str:
     return str(int(number)) if number.is_integer() and abs(number) < 2**53 else repr(float(number))
 
 
-def choose_events(first: Sample, second: Sample, count: int) -> list[CandidateEvent]:
+def choose_events(first: Sample, second: Sample, count: int, delta: float = 0.0) -> list[CandidateEvent]:
     """The `count` ≥ 2 most promising events for samples of this size: the best of each feature each way, ranked.
 
-    One each way is reserved for an event that came under one secret only: rare as it may be, it can show a large ε.
+    One each way is reserved for an event that came under one secret only, and in more than a part δ of the draws: rare
+    as it may be, it can show a large ε.
     """
     pooled = Sample([], {p: np.concatenate([first.columns[p], second.columns[p]]) for p in first.columns})
-    candidates = [best for feature in make_features(pooled) for best in _best_intervals(feature, first, second)]
-    candidates += _value_sets(first.values, second.values)
+    candidates = [best for feature in make_features(pooled) for best in _best_intervals(feature, first, second, delta)]
+    candidates += _value_sets(first.values, second.values, delta)
     distinct: dict[tuple[float, bool], CandidateEvent] = {}
     for candidate in candidates:  # one score, one event under several names: the plainest comes first
         if math.isfinite(candidate.score):
@@ -376,14 +387,14 @@ def choose_events(first: Sample, second: Sample, count: int) -> list[CandidateEv
     return best or candidates[:1]
 
 
-def _event_scores(high: Numbers, low: Numbers, draws: int, z: float) -> Numbers:
+def _event_scores(high: Numbers, low: Numbers, draws: int, z: float, delta: float) -> Numbers:
     """The score; −∞ where it is not positive and the counts are almost equal, as those of near-certain events are."""
-    scores = wilson_score(high, low, draws, z)
+    scores = wilson_score(high, low, draws, z, delta)
     is_slight = np.log((high + 1) / (low + 1)) < MIN_LOG_COUNT_RATIO
     return np.where((scores <= 0) & is_slight, -np.inf, scores)
 
 
-def _best_intervals(feature: Feature, first: Sample, second: Sample) -> Iterator[CandidateEvent]:
+def _best_intervals(feature: Feature, first: Sample, second: Sample, delta: float) -> Iterator[CandidateEvent]:
     """The best interval of a feature each way, and the best that came under one secret only; ends on thresholds."""
     columns = (feature.values_in(first), feature.values_in(second))
     sorted_numbers = [np.sort(numbers[~np.isnan(numbers)]) for numbers in columns]
@@ -392,13 +403,15 @@ def _best_intervals(feature: Feature, first: Sample, second: Sample) -> Iterator
         return
     lows, highs = np.concatenate([[-np.inf], grid]), np.concatenate([grid, [np.inf]])
     tables = [_interval_counts(numbers, lows, highs) for numbers in sorted_numbers]
+    draws = len(first.values)
+    least_exclusive = max(MIN_EXCLUSIVE_COUNT, delta * draws)
     for forward in (True, False):
         high, low = tables if forward else tables[::-1]
-        scores = _event_scores(high, low, len(first.values), INTERVAL_STANDARD_ERRORS)
+        scores = _event_scores(high, low, draws, INTERVAL_STANDARD_ERRORS, delta)
         scores = np.where(lows[:, None] <= highs[None, :], scores, -np.inf)
         # a half-line is easier to read
         scores[1:, :-1] -= np.where(lows[1:, None] == highs[None, :-1], 0, COMPLEXITY_PENALTY)
-        exclusive = (low == 0) & (high >= MIN_EXCLUSIVE_COUNT)
+        exclusive = (low == 0) & (high >= least_exclusive)
         for table in (scores, np.where(exclusive, scores, -np.inf)):
             i, j = np.unravel_index(int(np.argmax(table)), table.shape)
             event = Interval(feature, float(lows[i]), float(highs[j]))
@@ -426,7 +439,7 @@ def thresholds(numbers: Numbers) -> Numbers:
     return np.unique(np.concatenate([np.sort(numbers)[ranks], atoms]))
 
 
-def _value_sets(first: Iterable[Hashable], second: Iterable[Hashable]) -> Iterator[CandidateEvent]:
+def _value_sets(first: Iterable[Hashable], second: Iterable[Hashable], delta: float) -> Iterator[CandidateEvent]:
     """Sets of values, made by one half of these draws and ranked by the other: single values, the likelier ones.
 
     Counts of a half are scaled to all draws, since so many will judge the set in the end.
@@ -437,26 +450,25 @@ def _value_sets(first: Iterable[Hashable], second: Iterable[Hashable]) -> Iterat
     scale = draws / (draws - half)
     for forward in (True, False):
         (high, high_judge), (low, low_judge) = halves if forward else halves[::-1]
-        for members in _candidate_sets(high, low, draws / half, draws):
+        for members in _candidate_sets(high, low, draws / half, draws, delta):
             high_count, low_count = (scale * np.array([sum(j[v] for v in members)]) for j in (high_judge, low_judge))
             event = Members(members)
-            scores = _event_scores(high_count, low_count, draws, SET_STANDARD_ERRORS)
-            exclusive = (
-                bool(high_count[0] >= MIN_EXCLUSIVE_COUNT) and not low_count[0] and not any(low[v] for v in members)
-            )
+            scores = _event_scores(high_count, low_count, draws, SET_STANDARD_ERRORS, delta)
+            is_frequent = bool(high_count[0] >= max(MIN_EXCLUSIVE_COUNT, delta * draws))
+            exclusive = is_frequent and not low_count[0] and not any(low[v] for v in members)
             score = float(scores[0]) - COMPLEXITY_PENALTY * event.complexity
             yield CandidateEvent(score, event, forward, exclusive)
 
 
 def _candidate_sets(
-    high: Counter[Hashable], low: Counter[Hashable], scale: float, draws: int
+    high: Counter[Hashable], low: Counter[Hashable], scale: float, draws: int, delta: float
 ) -> Iterator[tuple[Hashable, ...]]:
     """The best single value, the values seen under one secret only, and the best run of values by likelihood ratio."""
     values = sorted(high, key=lambda v: (-(high[v] + 0.5) / (low[v] + 0.5), -high[v]))
     high_counts, low_counts = (scale * np.array([counts[v] for v in values]) for counts in (high, low))
-    yield (values[int(np.argmax(_event_scores(high_counts, low_counts, draws, SET_STANDARD_ERRORS)))],)
+    yield (values[int(np.argmax(_event_scores(high_counts, low_counts, draws, SET_STANDARD_ERRORS, delta)))],)
     exclusive_values = tuple(v for v in values if not low[v])
     if exclusive_values:
         yield exclusive_values
-    runs = _event_scores(np.cumsum(high_counts), np.cumsum(low_counts), draws, SET_STANDARD_ERRORS)
+    runs = _event_scores(np.cumsum(high_counts), np.cumsum(low_counts), draws, SET_STANDARD_ERRORS, delta)
     yield tuple(values[: int(np.argmax(runs)) + 1])

@@ -1,4 +1,4 @@
-"""`utmost audit`: a lower bound on ε, exact for a channel, statistical for a function or a program."""
+"""`utmost audit`: a lower bound on ε or ρ, exact for a channel, statistical for a function or a program."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ from utmost.errors import InputError
 
 if TYPE_CHECKING:
     from utmost.audit import AuditResult, BlackBox
-    from utmost.exact import Level
+    from utmost.audit.claims import Claims
 
 EXAMPLES = (
     "Examples: utmost audit numpy.random:laplace --secrets 0,1 --epsilon 1;  "
-    'utmost audit --command "python box.py" --secrets 0,1;  utmost audit channel.csv --epsilon 0.1'
+    'utmost audit --command "python box.py" --secrets 0,1;  utmost audit channel.csv --epsilon 0.1;  '
+    "utmost audit box:draw --secrets 0,1 --epsilon 1 --delta 1e-3;  utmost audit box:draw --secrets 0,1 --rho 0.1"
 )
 PROGRESS_INTERVAL_SECONDS = 1.0  # between two lines of progress
 
@@ -47,6 +48,12 @@ def command(
     distance: Annotated[OptionalText, typer.Option(metavar="D", help="Distance of the secrets; 1 if left out.")] = None,
     alpha: AlphaOption = None,
     epsilon: EpsilonOption = None,
+    delta: Annotated[
+        OptionalText, typer.Option(metavar="D", help="The δ at which ε is bounded; with --epsilon, (ε, δ) is claimed.")
+    ] = None,
+    rho: Annotated[
+        OptionalText, typer.Option(metavar="R", help="Claimed ρ of zero-concentrated privacy, instead of ε and δ.")
+    ] = None,
     samples: Annotated[OptionalText, typer.Option(metavar="K", help="Draws of each secret; 50000 if left out.")] = None,
     seconds: Annotated[OptionalText, typer.Option(metavar="S", help="Longest time in seconds; 60 if left out.")] = None,
     confidence: Annotated[
@@ -56,12 +63,13 @@ def command(
 ) -> None:
     """Bound the ε of a sampler or a channel from below.
 
-    --alpha or --epsilon is the level that is claimed. A bound from draws can refute a claim; it never proves one.
+    --alpha or --epsilon is the level that is claimed, with --delta that of (ε, δ)-privacy; or --rho is claimed. A bound
+    from draws can refute a claim; it never proves one.
     """
     from utmost.cli.output import print_report
     from utmost.reports.audit import describe
 
-    claim = optional_level(alpha, epsilon)
+    claim = _parse_claim(alpha, epsilon, delta, rho)
     if (target is None) == (program is None):
         raise InputError(
             "one of TARGET and --command must be given", "target", "say for instance utmost audit box:draw"
@@ -79,6 +87,16 @@ def command(
     print_report(describe(result), json)
 
 
+def _parse_claim(alpha: OptionalText, epsilon: OptionalText, delta: OptionalText, rho: OptionalText) -> Claims:
+    from utmost.audit.claims import check_claims
+    from utmost.exact import rational
+
+    exact_delta, exact_rho = (
+        None if text is None else rational(text, name) for text, name in ((delta, "--delta"), (rho, "--rho"))
+    )
+    return check_claims(optional_level(alpha, epsilon), exact_delta, exact_rho)
+
+
 def _refuse_options(options: dict[str, OptionalText], reason: str) -> None:
     for name, value in options.items():
         if value is not None:
@@ -86,7 +104,7 @@ def _refuse_options(options: dict[str, OptionalText], reason: str) -> None:
 
 
 def _audit_channel(
-    path: str, space: OptionalText, secrets: OptionalText, distance: OptionalText, claim: Level | None
+    path: str, space: OptionalText, secrets: OptionalText, distance: OptionalText, claim: Claims
 ) -> AuditResult:
     from utmost import audit, spaces
     from utmost.channel import files
@@ -96,7 +114,8 @@ def _audit_channel(
     points = None if space is None else spaces.parse_space(space)
     source = files.read_channel(path)
     labels = None if secrets is None else _parse_inputs(secrets, source.inputs)
-    return audit.channel_bound(source, points, labels, 1 if distance is None else distance, claim)
+    pair_distance = 1 if distance is None else distance
+    return audit.channel_bound(source, points, labels, pair_distance, claim.level, delta=claim.delta, rho=claim.rho)
 
 
 def _parse_inputs(text: str, inputs: tuple[str | int, ...]) -> tuple[str | int, str | int]:
@@ -145,7 +164,7 @@ def _load_box(target: OptionalText, program: OptionalText) -> BlackBox:
 
 
 def _audit_samples(
-    box: BlackBox, pair: tuple[Any, Any], options: dict[str, OptionalText], distance: OptionalText, claim: Level | None
+    box: BlackBox, pair: tuple[Any, Any], options: dict[str, OptionalText], distance: OptionalText, claim: Claims
 ) -> AuditResult:
     from utmost import audit
     from utmost.audit.lower_bound import DEFAULT_CONFIDENCE, DEFAULT_SAMPLES, DEFAULT_SECONDS
@@ -159,7 +178,9 @@ def _audit_samples(
         seconds=DEFAULT_SECONDS if seconds is None else _check_seconds(rational(seconds, "--seconds")),
         confidence=DEFAULT_CONFIDENCE if confidence is None else rational(confidence, "--confidence"),
         distance=1 if distance is None else distance,
-        claimed=claim,
+        claimed=claim.level,
+        delta=claim.delta,
+        rho=claim.rho,
         progress=_progress_reporter(),
     )
 
