@@ -46,7 +46,7 @@ def test_the_least_delta_and_the_least_epsilon_are_those_of_the_worst_event(weig
 
 
 @settings(max_examples=30)
-@given(ROWS, st.fractions("1/100", "9/10", max_denominator=20))
+@given(ROWS, st.fractions("1/20", "9/10", max_denominator=20))
 def test_without_a_claim_the_event_attains_the_least_epsilon(weights, delta):
     loss = channel_bound(channel(laws(weights)), delta=delta).approximate_loss
     assert loss.least_delta is None
@@ -103,3 +103,9 @@ def test_neighbours_that_are_not_one_apart_are_refused(claim):
     with pytest.raises(InputError, match="distance must be 1"):
         channel_bound(mechanism, pair=(0, 2), distance=2, **claim)
     assert channel_bound(mechanism, pair=(0, 2), **claim).neighbours == "pair"
+
+
+@pytest.mark.parametrize("claim", [{"delta": "1/10"}, {"rho": 1}])
+def test_a_channel_of_one_input_has_no_neighbours(claim):
+    with pytest.raises(InputError, match="two inputs or more"):
+        channel_bound(channel([["1/2", "1/2"]]), **claim)

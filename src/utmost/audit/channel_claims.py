@@ -69,13 +69,14 @@ class _Event:
 def _worst_event(way: Profile, level: Level) -> _Event:
     """The event with the largest excess at a level; at ε = ∞ the outputs that are impossible under the other input.
 
-    Where that is no output at all, the likeliest ratio is taken if its excess is 0 too: it attains ε.
+    Where that is no output at all, the outputs with the largest ratio are taken if their excess is 0 too and they tell
+    the inputs apart: they attain ε.
     """
     k = farthest_breakpoint(way.curve, 1 / level.alpha) if level.alpha else 0
     event = _event_at(way, level, k)
     if not k and level.alpha and not event.outputs:
         first = _event_at(way, level, 1)
-        return first if first.excess == event.excess else event
+        return first if first.excess == event.excess and first.high != first.low else event
     return event
 
 

@@ -100,6 +100,8 @@ def _neighbour_bound(source: Channel, input_space: Space, claims: Claims) -> Aud
     """What is known of (ε, δ) or ρ over all neighbours."""
     if any(input_space.distances[pair] != 1 for pair in input_space.edges):
         raise InputError(NEIGHBOURS_ONLY, "distance", "leave the distance out, or take a space of steps of 1")
+    if len(source.inputs) < 2:
+        raise InputError("channel must have two inputs or more for a claim with delta or rho, got one", "channel")
     is_any_pair = input_space.name == ANY_PAIR_TEXT
     pairs = combinations(source.inputs, 2) if is_any_pair else _labels(source, input_space)
     common: dict[str, Any] = {
