@@ -18,6 +18,7 @@ import capacity
 import counts
 import errors
 import figures
+import frames
 import kernels
 import local
 import measuring
@@ -34,7 +35,7 @@ import studio
 PARTS: dict[str, list[measuring.Section]] = {
     "counts": [counts.SECTION, noise.SECTION],
     "tables": [tables.SECTION, local.SECTION],
-    "language": [releases.SECTION, errors.SECTION],
+    "language": [releases.SECTION, frames.SECTION, errors.SECTION],
     "types": [optimal.SECTION, capacity.SECTION, kernels.SECTION],
     "intervals": [continuous.SECTION],
     "axioms": [profiles.SECTION, accountant.SECTION],
