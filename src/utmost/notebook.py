@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 
-def report_html(result: object, module: str) -> str:
-    """A result as HTML, by `describe` of this module of `utmost.reports`."""
-    describe = import_module(f"utmost.reports.{module}").describe
-    html: str = import_module("utmost.reports.blocks").report_html(describe(result))
-    return html
+def report_html(result: object, module: str, function: str = "describe") -> str:
+    """A result as HTML, by this function of this module of `utmost.reports`."""
+    describe = getattr(import_module(f"utmost.reports.{module}"), function)
+    blocks = import_module("utmost.reports.blocks")
+    html: str = blocks.report_html(describe(result))
+    return html.replace(blocks.EMPTY_HEAD, "")  # a notebook has no style that would hide it
 
 
 def draw_figure(result: object, module: str) -> Figure:

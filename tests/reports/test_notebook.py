@@ -12,13 +12,21 @@ import pytest
 
 import utmost as ut
 from example_releases import CLOSED, answer, count, release, survey
+from utmost.axioms.curves import curve_from_points
+from utmost.axioms.definition import Relation, definition_of
 from utmost.charts.export import escape_texts, save_chart
 from utmost.charts.intervals import IntervalLine, IntervalPanel, interval_chart, unique_names
+from utmost.consumer import Minimax
+from utmost.design.privacy_program import minimax_optimal
 from utmost.errors import InputError
+from utmost.ledger import QueryCost, ReleaseCost
+from utmost.ledger.costs import ROW
 from utmost.notebook import Figure
+from utmost.publish.calibration_search import Calibration
 from utmost.queries import Histogram
 
 EVIL = '</script><script>alert(1)</script>\x1b[31m\x00\u202e"\\'
+MARKUP = "</script><script>alert(1)</script>"
 HALF = Fraction(1, 2)
 
 
@@ -52,7 +60,95 @@ RESULTS: dict[str, Callable[[], Any]] = {
 }
 
 
-NOT_DRAWN = ("answer", "privacy loss")
+def spent_budget() -> ut.NamedBudget:
+    """A budget of three charges, the last of a query whose name is markup."""
+    named = ut.budget("b", epsilon=1)
+    with ut.ledger.open_ledger("ledger.sqlite") as ledger:
+        for query in ("first", "second", MARKUP):
+            ledger.charge(ReleaseCost("b", ROW, "add-remove", (QueryCost(query, Fraction(1, 4)),)))
+    return named
+
+
+def evil_consumer() -> ut.Consumer:
+    return ut.Consumer(ut.priors.uniform(2), ut.losses.binary, (EVIL, "b"))
+
+
+def evil_satisfaction() -> ut.axioms.Satisfaction:
+    relation = Relation((EVIL, "b"), ((0, 1), (1, 0)))
+    return ut.axioms.satisfaction(evil_channel(), definition_of("alpha:2/3", relation))
+
+
+PARTS: dict[str, Callable[[], Any]] = {
+    "budget": spent_budget,
+    "state": lambda: spent_budget().state,
+    "charge": lambda: spent_budget().past_states(1)[0][0],
+    "consumer": evil_consumer,
+    "minimax": lambda: Minimax(ut.losses.absolute),
+    "minimax reading": lambda: Minimax(ut.losses.absolute).reading(ut.geometric(2, ut.alpha("1/2"))),
+    "minimax design": lambda: minimax_optimal(ut.line(2), ut.alpha("1/2"), Minimax(ut.losses.absolute)),
+    "satisfaction": evil_satisfaction,
+    "verdict": lambda: ut.axioms.soundness(curve_from_points([(0, 0), ("1/2", "3/4"), (1, 1)])),
+    "capacity": lambda: ut.capacity(ut.line(3), ut.alpha("1/2")).additive,
+    "calibration": lambda: Calibration("within ±3", HALF, HALF, 0.6, Fraction(2, 5), 0.4, 1, "decided by balls"),
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_what_results_are_made_of_is_one_line_and_escaped_html(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = PARTS[name]()
+    html, line = result._repr_html_(), repr(result)
+    assert "<p>" in html or "<dl>" in html
+    assert "<script" not in html
+    assert not any(mark in html + line for mark in ("\x1b", "\x00", "\u202e"))
+    assert line.startswith("<")
+    assert len(line) < 160
+    assert "\n" not in line
+
+
+def test_a_budget_is_drawn_after_each_charge_and_of_many_after_evenly_spaced_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    named = spent_budget()
+    assert [state.spent for _, state in named.past_states(3)] == [Fraction(k, 4) for k in (1, 2, 3)]
+    assert [state.charges for _, state in named.past_states(2)] == [2, 3]
+    assert named.past_states(1)[0][1].left == named.left == Fraction(1, 4)
+    chart = named.plot().chart.to_dict()
+    values = chart["datasets"][chart["data"]["name"]]
+    assert [value["amount"] for value in values if value["part"] == "left"] == [1, 0.75, 0.5, 0.25]
+    assert chart["title"]["text"] == "b: ε 0.75 of 1 is spent"
+
+
+def test_a_composed_budget_is_told_after_each_charge_as_the_ledger_told_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    named = ut.budget("b", epsilon=2, delta="1e-6", composition="zcdp")
+    costs = [ReleaseCost("b", ROW, "add-remove", (QueryCost("q", Fraction(1, k)),) * 2) for k in (8, 8, 9)]
+    with ut.ledger.open_ledger("ledger.sqlite") as ledger:
+        receipts = [ledger.charge(cost) for cost in costs]
+    past = [(state.spent, state.left, state.measure) for _, state in named.past_states(60)]
+    assert past == [(receipt.spent, receipt.left, receipt.measure) for receipt in receipts]
+
+
+def test_no_name_in_a_preview_is_markup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text("a\n1\n2\n", encoding="utf-8")
+    head = {"neighbours": "replace", "budget": MARKUP, "source": {"location": "t.csv", "columns": {"a": "integer"}}}
+    queries = [{"name": MARKUP, "kind": "count", "where": "a = 1", "epsilon": "0.1"}]
+    preview = ut.preview({**head, "title": MARKUP, "query": queries})
+    html = preview._repr_html_()
+    assert "<script" not in html
+    assert "&lt;script" in html
+    chart = preview.plot().chart.to_dict()
+    assert chart["vconcat"][0]["layer"][0]["encoding"]["x"]["title"] == "count: 95 % of answers are within ± this"
+
+
+def test_the_corner_of_a_channel_is_empty_in_a_notebook() -> None:
+    assert '<th scope="col"></th>' in evil_channel()._repr_html_()
 
 
 @pytest.mark.parametrize("name", RESULTS)
@@ -66,9 +162,8 @@ def test_no_text_of_a_result_is_markup_or_steers_what_shows_it(name: str) -> Non
         assert line.count("\n") < 10
 
 
-@pytest.mark.parametrize(
-    "name", ["answer", *(pytest.param(name, marks=pytest.mark.slow) for name in RESULTS if name not in NOT_DRAWN)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in RESULTS if name != "privacy loss"])
 def test_a_chart_of_any_text_is_drawn_and_none_of_it_ends_a_script(name: str, tmp_path: Path) -> None:
     figure = RESULTS[name]().plot()
     assert isinstance(figure, Figure)
@@ -90,19 +185,25 @@ def test_a_notebook_is_given_a_description_and_a_picture_and_no_script() -> None
     assert not any(mark in text for mark in ("\x1b", "\x00", "\u202e"))
 
 
-def test_a_figure_replaces_a_chart_of_ours_and_nothing_else(tmp_path: Path) -> None:
+@pytest.mark.parametrize("ending", ["json", pytest.param("svg", marks=pytest.mark.slow)])
+def test_a_figure_replaces_a_chart_of_ours_and_nothing_else(ending: str, tmp_path: Path) -> None:
     figure = count(5, 1).plot()
-    for ending in ("svg", "json"):
-        figure.save(tmp_path / f"chart.{ending}")
-        figure.save(str(tmp_path / f"chart.{ending}"))
-        (tmp_path / f"mine.{ending}").write_text("<svg></svg>", encoding="utf-8")
-        with pytest.raises(InputError, match="path must be a new file"):
-            figure.save(tmp_path / f"mine.{ending}")
+    figure.save(tmp_path / f"chart.{ending}")
+    figure.save(str(tmp_path / f"chart.{ending}"))
+    (tmp_path / f"mine.{ending}").write_text("<svg></svg>", encoding="utf-8")
+    with pytest.raises(InputError, match="path must be a new file"):
+        figure.save(tmp_path / f"mine.{ending}")
+
+
+def test_a_figure_is_a_file_of_four_kinds_and_says_who_wrote_it(tmp_path: Path) -> None:
+    figure = count(5, 1).plot()
     with pytest.raises(InputError, match=r"\.svg, \.png, \.html or \.json"):
         figure.save(tmp_path / "chart.pdf")
+    figure.save(tmp_path / "chart.json")
     assert json.loads((tmp_path / "chart.json").read_text(encoding="utf-8"))["usermeta"] == {"generator": "utmost"}
 
 
+@pytest.mark.slow
 def test_control_characters_do_not_end_the_process_that_draws(tmp_path: Path) -> None:
     """The renderer aborts at an escape character in a text; so does the command that called it."""
     chart = interval_chart([IntervalPanel(EVIL, (IntervalLine(EVIL, 1.0, 0.0, 2.0, EVIL),), EVIL)], EVIL, EVIL)
@@ -132,6 +233,7 @@ def test_a_design_is_a_line_with_its_loss_gap_and_epsilon() -> None:
     assert repr(design()) == "<Design: expected loss 0.895833, gap 0, ε ≤ 0.693148; 6 inputs, 6 outputs>"
 
 
+@pytest.mark.slow
 def test_every_kind_of_answer_is_drawn_and_a_mean_of_no_posterior_is_drawn_at_face_value() -> None:
     chart = release(list(survey(CLOSED))).plot().chart.to_dict()
     assert len(chart["vconcat"]) == len(survey(CLOSED))

@@ -35,8 +35,12 @@ from utmost.axioms.privacy_profiles import (
 from utmost.channel import Channel, Mechanism, align_inputs
 from utmost.channel.channel import Label
 from utmost.channel.privacy import exact_law
-from utmost.exact import Number, sign
+from utmost.exact import Number, decimal, sign
+from utmost.exact.input_text import escape_control
+from utmost.notebook import report_html
 from utmost.spaces.space import Pair
+
+MAX_LABEL_CHARS = 40  # of a secret in a line
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +70,7 @@ class Witness:
         return lowest_terms(self.second - self.bound)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Satisfaction:
     """Whether a channel meets a definition, and the event with the largest excess, over all related pairs.
 
@@ -83,6 +87,18 @@ class Satisfaction:
     def excess(self) -> Number | None:
         """P(O|i₂) − M(P(O|i₁)) of the witness."""
         return None if self.witness is None else self.witness.excess
+
+    def __repr__(self) -> str:
+        """Whether it holds, and by how much the worst event misses or keeps its bound."""
+        verdict = "holds" if self.holds else "does not hold"
+        if self.witness is None:
+            return f"<Satisfaction: {verdict}, no two related secrets can be told apart>"
+        first, second = (str(label)[:MAX_LABEL_CHARS] for label in self.witness.pair)
+        worst = f"P(O|{second}) − M(P(O|{first})) = {decimal(self.witness.excess)} at the worst event O"
+        return escape_control(f"<Satisfaction: {verdict}, {worst}>", frozenset())
+
+    def _repr_html_(self) -> str:
+        return report_html(self, "definition_verdict", "describe_satisfaction")
 
 
 def satisfaction(mechanism: Channel | Mechanism, definition: Definition) -> Satisfaction:

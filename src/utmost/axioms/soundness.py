@@ -35,7 +35,8 @@ from utmost.axioms.predicate import Predicate
 from utmost.axioms.regions import Column, ConvexityGap, Region
 from utmost.channel import Channel
 from utmost.errors import InputError
-from utmost.exact import Number
+from utmost.exact import Number, decimal
+from utmost.notebook import report_html
 from utmost.spaces.space import Pair
 
 ZERO = Fraction(0)
@@ -89,7 +90,7 @@ class Candidate:
         return Definition(self.relation, self.default, rules)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Verdict:
     """Whether both axioms hold. `sound` is None where two secrets fail by themselves and no continuation was found.
 
@@ -106,6 +107,17 @@ class Verdict:
     transformation: Processing | None = None
     choice: Mixture | None = None
     covers_all_secrets: bool = True
+
+    def __repr__(self) -> str:
+        """Whether both axioms hold, and the point that should be allowed where they do not."""
+        words = {True: "sound", False: "not sound", None: "undecided"}[self.sound]
+        grid = "" if self.certain else " on the grid"
+        met = "" if self.satisfiable else ", no mechanism meets it"
+        missing = "" if self.gap is None else f", ({', '.join(map(decimal, self.gap.missing))}) should be allowed"
+        return f"<Verdict: {words}{grid}{met}{missing}>"
+
+    def _repr_html_(self) -> str:
+        return report_html(self, "definition_verdict")
 
 
 def soundness(candidate: Candidate | Rule) -> Verdict:

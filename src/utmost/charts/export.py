@@ -130,7 +130,7 @@ def add_title(title: str, subtitle: str) -> alt.TitleParams:
     """A title that states the claim, on the left, with its reasons below."""
     import altair as alt
 
-    lines = wrap(subtitle, MAX_SUBTITLE_CHARS) if subtitle else alt.Undefined
+    lines = wrap(subtitle.replace(" = ", "\u00a0=\u00a0"), MAX_SUBTITLE_CHARS) if subtitle else alt.Undefined
     return alt.TitleParams(title, subtitle=lines, anchor="start", offset=14, fontSize=15, subtitleFontSize=12)
 
 

@@ -20,9 +20,11 @@ from utmost.channel.channel import Label, label_positions, matrix_product, numer
 from utmost.consumer.losses import Legality, Loss, square
 from utmost.consumer.priors import Prior
 from utmost.errors import InputError
-from utmost.exact import Number, Real, ball, ball_endpoints, rational
+from utmost.exact import Number, Real, ball, ball_endpoints, decimal, rational
+from utmost.exact.input_text import escape_control
 from utmost.exact.working_precision import working_precision
 from utmost.lp import LinearProgram, ProgramCertificate, certified_optimum
+from utmost.notebook import Figure, report_html
 
 if TYPE_CHECKING:
     from flint import arb
@@ -31,10 +33,11 @@ UNNAMED_SECRETS_TEXT = (
     "the consumer must name its secrets to read a channel whose inputs are not numbers, got none named: make it with "
     "Consumer(prior, loss, secrets), the labels in the order of the prior's weights"
 )
+MAX_NAME_CHARS = 40  # of a prior or loss in a line
 FILTER_BITS = 192  # bits of the balls that irrational scores are compared with first
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Consumer:
     """A prior and a loss over the same secrets.
 
@@ -78,6 +81,14 @@ class Consumer:
         if of_loss is not None and list(map(str, of_loss)) != list(map(str, labels)):
             raise InputError("secrets must be those of the loss, in its order, got others", "secrets", "leave them out")
         return labels
+
+    def __repr__(self) -> str:
+        """Prior and loss by name."""
+        prior, loss = (name[:MAX_NAME_CHARS] for name in (self.prior.name, self.loss.name))
+        return escape_control(f"<Consumer: prior {prior} on {self.prior.size} secrets, loss {loss}>", frozenset())
+
+    def _repr_html_(self) -> str:
+        return report_html(self, "consumer")
 
     def costs(self) -> Matrix:
         """The matrix c[x, w] = π_x·ℓ(x, w): what reading w costs when the secret is x, weighted by the prior."""
@@ -226,7 +237,7 @@ def _plain_number(value: Any) -> Number | float:
     return result
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class MinimaxReading:
     """A randomised remap, the worst expected loss it leaves, and the certificate that none does better."""
 
@@ -234,12 +245,31 @@ class MinimaxReading:
     loss: Fraction
     certificate: ProgramCertificate
 
+    def __repr__(self) -> str:
+        """The worst expected loss, and the shape of the remap."""
+        shape = f"{len(self.remap.inputs)} outputs, {len(self.remap.outputs)} secrets"
+        return f"<MinimaxReading: worst expected loss {decimal(self.loss)}; {shape}>"
 
-@dataclass(frozen=True, slots=True)
+    def _repr_html_(self) -> str:
+        return report_html(self, "consumer", "describe_reading")
+
+    def plot(self) -> Figure:
+        """A heat map of the remap, or some of its laws where it is large."""
+        return self.remap.plot()
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Minimax:
     """A loss alone."""
 
     loss: Loss
+
+    def __repr__(self) -> str:
+        """The loss by name."""
+        return escape_control(f"<Minimax: loss {self.loss.name[:MAX_NAME_CHARS]}>", frozenset())
+
+    def _repr_html_(self) -> str:
+        return report_html(self, "consumer", "describe_minimax")
 
     def worst_loss(self, induced: Channel | Mechanism) -> Number:
         """max_x Σ_w Z[x,w]·ℓ(x,w) of a channel from secrets to readings, which have the secrets' labels or order."""

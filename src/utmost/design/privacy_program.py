@@ -17,8 +17,9 @@ from utmost.channel.channel import trusted_channel
 from utmost.consumer import Consumer, Minimax
 from utmost.consumer.losses import check_points, square
 from utmost.errors import InputError, SolverError
-from utmost.exact import Level, Number, Real, enclosure, rational
+from utmost.exact import Level, Number, Real, decimal, enclosure, rational
 from utmost.lp import LinearProgram, ProgramCertificate, certified_optimum
+from utmost.notebook import Figure, report_html
 from utmost.spaces import Space
 
 
@@ -146,7 +147,7 @@ def round_costs(values: Matrix, bits: int, side: int) -> npt.NDArray[np.object_]
     return result
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class MinimaxDesign:
     """A mechanism, its worst expected loss, the program's certificate, and the ε recomputed from its entries."""
 
@@ -154,6 +155,18 @@ class MinimaxDesign:
     loss: Fraction
     certificate: ProgramCertificate
     privacy_loss: PrivacyLoss
+
+    def __repr__(self) -> str:
+        """The worst expected loss, the ε, and the number of secrets."""
+        loss = f"worst expected loss {decimal(self.loss)}, {self.privacy_loss.text}"
+        return f"<MinimaxDesign: {loss}; {len(self.channel.inputs)} secrets>"
+
+    def _repr_html_(self) -> str:
+        return report_html(self, "optimum", "describe_minimax")
+
+    def plot(self) -> Figure:
+        """A heat map of the mechanism, or some of its laws where it is large."""
+        return self.channel.plot()
 
 
 def minimax_optimal(space: Space, level: Level, consumer: Minimax) -> MinimaxDesign:

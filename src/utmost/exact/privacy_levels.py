@@ -23,7 +23,7 @@ MAX_EPSILON = 1000  # e^-1000 is beyond any use, and its powers are long
 MAX_EPSILON_DISTANCE = 1_000_000  # ε times a distance: α^distance would have millions of digits
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Level:
     """One privacy level: `alpha` exact; `exponent` is ε where ε is rational, else None."""
 
@@ -85,6 +85,10 @@ class Level:
     def is_inner(self) -> bool:
         """0 < α < 1, where signatures, inverses and kernels make sense."""
         return sign(self.alpha) > 0 and self.alpha < 1
+
+    def __repr__(self) -> str:
+        """ε, or α with its ε."""
+        return f"<Level: {self}>"
 
     def __str__(self) -> str:
         if self.exponent is not None:

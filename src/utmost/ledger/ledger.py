@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -132,6 +133,18 @@ class Ledger:
         with self._reading() as session:
             rows = session.rows(database.SELECT_HISTORY, self._find_budget(session, name).key)
         return [self._parse_charge(list(group)) for _, group in groupby(rows, key=lambda row: row[0])]
+
+    def past_states(self, name: str, most: int) -> list[tuple[Charge, BudgetState]]:
+        """The state of a budget after its charges: after the last, and of many after `most` evenly spaced ones."""
+        with self._reading() as session:
+            stored_budget = self._find_budget(session, name)
+            rows = session.rows(database.SELECT_HISTORY, stored_budget.key)
+        charges = [self._parse_charge(list(group)) for _, group in groupby(rows, key=lambda row: row[0])]
+        counts = sorted({-(-len(charges) * k // most) for k in range(1, most + 1)} - {0})
+        return [
+            (charges[count - 1], _budget_state(stored_budget.budget, _equal_groups(charges[:count]), count))
+            for count in counts
+        ]
 
     def find_release(self, release_cost: ReleaseCost) -> dict[str, Any] | None:
         """The first release stored for the same plan and fingerprint, if the budget remembers releases and has one."""
@@ -374,6 +387,12 @@ def open_ledger(location: str, folder: Path | None = None) -> Iterator[Ledger]:
         yield Ledger(store)
     finally:
         store.close()
+
+
+def _equal_groups(charges: list[Charge]) -> list[ChargeGroup]:
+    """The costs of charges, those of the same cost on the same part counted together."""
+    times = Counter(group for charge in charges for group in charge.groups())
+    return [replace(group, times=count) for group, count in times.items()]
 
 
 def _budget_state(budget: Budget, groups: list[ChargeGroup], charges: int) -> BudgetState:

@@ -7,8 +7,8 @@ from dataclasses import astuple, dataclass
 from fractions import Fraction
 
 from utmost.errors import BudgetError, InputError
-from utmost.exact import decimal, decimal_above
-from utmost.exact.input_text import check_plain_text
+from utmost.exact import decimal, decimal_above, decimal_below
+from utmost.exact.input_text import check_plain_text, escape_control
 from utmost.ledger.compositions import registry
 from utmost.ledger.costs import (
     CONVERTED_LAWS,
@@ -23,11 +23,14 @@ from utmost.ledger.costs import (
     check_epsilon,
     check_text,
 )
+from utmost.notebook import report_html
 
 MAX_NAME_CHARS = 100
 MAX_COSTS = 10_000  # of one charge
 MAX_DECIMALS = 12  # of an amount that is shown as a decimal
 
+SHOWN_DIGITS = 6  # of an amount in a line
+MAX_SHOWN_QUERIES = 8  # of a charge in a line
 CHAIN_CHARS = 16  # of a hash of the chain that is shown
 
 
@@ -128,7 +131,7 @@ class ReleaseCost:
         return [*asked, *origin, *part, *(cost.query for cost in self.costs)]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Charge:
     """What was charged: its number in the ledger, when (UTC), for what, and whether its release was kept.
 
@@ -176,8 +179,29 @@ class Charge:
         """Σ of the costs: the δ of this charge by itself."""
         return sum((cost.delta for cost in self.costs), Fraction(0))
 
+    def groups(self) -> list[ChargeGroup]:
+        """Its costs, each a group of one."""
+        return [cost.group(self.part) for cost in self.costs]
 
-@dataclass(frozen=True, slots=True)
+    @property
+    def queries_text(self) -> str:
+        """The names of its queries, the first of many."""
+        names = [cost.query for cost in self.costs]
+        return (
+            ", ".join(names) if len(names) <= MAX_SHOWN_QUERIES else f"{', '.join(names[:2])} and {len(names) - 2} more"
+        )
+
+    def __repr__(self) -> str:
+        """Its number, when it was made, its price, and for which queries."""
+        delta = f" and δ {decimal_above(self.delta, SHOWN_DIGITS)}" if self.delta else ""
+        price = f"ε {decimal_above(self.epsilon, SHOWN_DIGITS)}{delta}"
+        return escape_control(f"<Charge {self.number}: {self.charged}, {price}, for {self.queries_text}>", frozenset())
+
+    def _repr_html_(self) -> str:
+        return report_html(self, "budget", "describe_charge")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class BudgetState:
     """What the charges of a budget, `charges` in number, have spent together, and what is left.
 
@@ -192,6 +216,16 @@ class BudgetState:
     delta_spent: Fraction = Fraction(0)
     delta_left: Fraction = Fraction(0)
     measure: str = "ε"
+
+    def __repr__(self) -> str:
+        """What is spent, rounded up, and left, rounded down."""
+        spent, left = decimal_above(self.spent, SHOWN_DIGITS), decimal_below(self.left, SHOWN_DIGITS)
+        has_delta = self.delta_spent or self.delta_left
+        delta = f", δ {decimal_below(self.delta_left, SHOWN_DIGITS)} left" if has_delta else ""
+        return f"<BudgetState: {self.measure} {spent} spent, {left} left{delta}; charges: {self.charges}>"
+
+    def _repr_html_(self) -> str:
+        return report_html(self, "budget", "describe_state")
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,9 +28,10 @@ from utmost.consumer.counts.posteriors import posterior_sums
 from utmost.consumer.losses import Loss
 from utmost.consumer.priors import Prior
 from utmost.errors import InputError, UndecidedError
-from utmost.exact import Number, ball, ball_endpoints, exponential
+from utmost.exact import Number, ball, ball_endpoints, decimal, exponential
 from utmost.exact.privacy_levels import MAX_EPSILON
 from utmost.exact.working_precision import working_precision
+from utmost.notebook import report_html
 
 if TYPE_CHECKING:
     from flint import arb, arb_mat
@@ -42,7 +43,7 @@ MAX_GUESS_STEPS = 1000  # units in the last digit that a first guess may be off
 Verdict = Callable[[Fraction], bool | None]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Calibration:
     """The least ε of `digits` digits that meets a target: it does, and one unit in its last digit less does not.
 
@@ -69,6 +70,14 @@ class Calibration:
     def text(self) -> str:
         """ε as a decimal, exact."""
         return exact_decimal(self.epsilon)
+
+    def __repr__(self) -> str:
+        """The least ε, and what it comes to beside the target."""
+        target = f"{decimal(self.achieved)} where {decimal(self.target)} is asked"
+        return f"<Calibration: {self.measure} {self.text}, {self.what}: {target}>"
+
+    def _repr_html_(self) -> str:
+        return report_html(self, "calibration", "describe_result")
 
 
 def exact_decimal(value: Fraction) -> str:

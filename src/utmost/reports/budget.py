@@ -14,7 +14,6 @@ from utmost.reports.numbers import Quantity, Rounding, amount
 if TYPE_CHECKING:
     from utmost.ledger import BudgetState, Charge
 
-MAX_NAMES = 8  # of queries of a charge that are all named
 DIGEST_CHARS = 12  # of a plan's digest
 DATE_CHARS = 10  # of a time
 
@@ -39,6 +38,29 @@ def describe(budget: Budget, state: BudgetState) -> Report:
         *closed,
     )
     return Report({"budget": Facts(pairs)}, _document(budget, state), numbers)
+
+
+def describe_state(state: BudgetState) -> Report:
+    """What the charges of a budget have spent together, and what is left."""
+    amounts = {name: amount(getattr(state, name), Rounding.UP) for name in ("spent", "delta_spent")}
+    amounts |= {name: amount(getattr(state, name), Rounding.DOWN) for name in ("left", "delta_left")}
+    has_delta = state.delta_spent or state.delta_left
+    deltas = {name: (", δ ", amounts[f"delta_{name}"]) if has_delta else () for name in ("spent", "left")}
+    pairs = [(name, Paragraph(f"{state.measure} ", amounts[name], *deltas[name])) for name in deltas]
+    return Report({"state": Facts((*pairs, ("charges", str(state.charges))))})
+
+
+def describe_charge(charge: Charge) -> Report:
+    """When a charge was made, by whom, at what price, and for which queries."""
+    delta = (", δ ", amount(charge.delta, Rounding.UP)) if charge.delta else ()
+    pairs: tuple[tuple[str, Cell | Paragraph], ...] = (
+        ("entry", str(charge.number)),
+        ("charged", charge.charged + (f" by {charge.charged_by}" if charge.charged_by else "")),
+        ("queries", charge.queries_text),
+        *((("part", f"{charge.part.column} = {charge.part.value}"),) if charge.part else ()),
+        ("price", Paragraph("ε ", amount(charge.epsilon, Rounding.UP), *delta)),
+    )
+    return Report({"charge": Facts(pairs)}, lambda: charge_document(charge))
 
 
 def budget_numbers(budget: Budget, state: BudgetState) -> dict[str, Quantity]:
@@ -120,15 +142,13 @@ def _charge_delta(charge: Charge, state: BudgetState) -> Fraction:
 
 
 def _charge_row(charge: Charge, state: BudgetState, has_table: bool, has_delta: bool) -> tuple[Cell, ...]:
-    names = [cost.query for cost in charge.costs]
-    queries = ", ".join(names) if len(names) <= MAX_NAMES else f"{', '.join(names[:2])} and {len(names) - 2} more"
     part = "" if charge.part is None else f"{charge.part.column} = {charge.part.value}"
     table = (charge.table or "",) if has_table else ()
     origin = (charge.charged_by or "", charge.source or "", *table, charge.plan[:DIGEST_CHARS])
     price = amount(charge.rho if _counts_rho(charge, state) else charge.epsilon, Rounding.UP)
     shown_price: Cell = f"ρ {price}" if _counts_rho(charge, state) and state.measure == "ε" else price
     delta = (amount(_charge_delta(charge, state), Rounding.UP),) if has_delta else ()
-    return str(charge.number), charge.charged, *origin, queries, part, shown_price, *delta
+    return str(charge.number), charge.charged, *origin, charge.queries_text, part, shown_price, *delta
 
 
 def protection_sentence(budget: Budget) -> str:

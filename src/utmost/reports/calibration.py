@@ -43,6 +43,11 @@ def describe(calibration: Calibration, subject: str, request: Mapping[str, Any])
     )
 
 
+def describe_result(calibration: Calibration) -> Report:
+    """The same in a notebook, which does not repeat what was asked for."""
+    return describe(calibration, "the answer", {})
+
+
 def _told_paragraph(calibration: Calibration) -> Paragraph | None:
     """What ρ is told as, where a δ was given; the δ of canonical noise."""
     if calibration.told_delta is None:

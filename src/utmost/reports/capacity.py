@@ -46,6 +46,15 @@ def describe(capacities: Capacities) -> Report:
     return Report(blocks, lambda: _document(capacities), numbers)
 
 
+def describe_one(capacity: Capacity) -> Report:
+    """One of the two, and what proves it."""
+    blocks = {
+        "value": Paragraph("Capacity ", *_capacity_parts(capacity), "."),
+        "proof": _proof_paragraph("Proof", capacity),
+    }
+    return Report(blocks, lambda: _certificate_document(capacity))
+
+
 def figure(capacities: Capacities) -> alt.TopLevelMixin:
     """Both capacities as bars, up to their upper bounds."""
     from utmost.charts.intervals import IntervalLine, IntervalPanel, interval_chart

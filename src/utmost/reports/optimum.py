@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from utmost.exact import Real, json_number
 from utmost.reports.blocks import Block, Cell, Matrix, Paragraph, Report, Verbatim
+from utmost.reports.channel import MAX_SHOWN_LABELS
 from utmost.reports.mechanism import channel_document, json_epsilon, level_adjective, privacy_paragraph
 from utmost.reports.numbers import JSON_DIGITS, SENTENCE_DIGITS, Quantity, at_least, at_most, quantity, with_exact
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from utmost.channel import Channel
     from utmost.consumer import Consumer
     from utmost.design import Design
+    from utmost.design.privacy_program import MinimaxDesign
     from utmost.exact import Level, Number
     from utmost.spaces import Space
 
@@ -74,6 +76,18 @@ def describe(
         "privacy": privacy_paragraph(design.privacy_loss, level),
     }
     return Report(blocks, lambda: _document(design, problem, signature, numbers), numbers)
+
+
+def describe_minimax(design: MinimaxDesign) -> Report:
+    """The mechanism with the least loss of the worst secret, its loss, and the ε recomputed from its entries."""
+    loss = quantity(design.loss, SENTENCE_DIGITS)
+    return Report(
+        {
+            "mechanism": Matrix(design.channel, max_labels=MAX_SHOWN_LABELS, is_shaded=True),
+            "loss": Paragraph("Worst expected loss ", loss, ", and no private mechanism has less."),
+            "privacy": privacy_paragraph(design.privacy_loss, None),
+        }
+    )
 
 
 def uninformed_loss(consumer: Consumer) -> float:

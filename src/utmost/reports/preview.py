@@ -106,7 +106,9 @@ def figure(preview: Preview) -> alt.TopLevelMixin:
         error, width = planned_answer.error, double_above(planned_answer.error.half_width)
         text = f"±{shown_error(error).half_width.typeset}"
         line = IntervalLine(planned_answer.spec.name, width, 0.0, width, text)
-        lines.setdefault(f"{planned_answer.spec.query.kind}: 95 % of answers are within{error.suffix}", []).append(line)
+        lines.setdefault(
+            f"{planned_answer.spec.query.kind}: 95 % of answers are within ± this{error.suffix}", []
+        ).append(line)
     panels = [IntervalPanel("", tuple(entries), unit) for unit, entries in lines.items()]
     hidden = len(preview.planned_answers) - MAX_CHART_QUERIES
     cut = f" The first {MAX_CHART_QUERIES} queries; {hidden} more are left out." if hidden > 0 else ""

@@ -64,6 +64,10 @@ class Capacity:
     def __repr__(self) -> str:
         return f"<Capacity {decimal_above(self.value)}: {self.how}>"
 
+    def _repr_html_(self) -> str:
+        """The capacity with what proves it, for a notebook."""
+        return notebook.report_html(self, "capacity", "describe_one")
+
     @property
     def gap(self) -> Number:
         """upper − lower."""

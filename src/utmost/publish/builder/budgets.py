@@ -17,7 +17,7 @@ from utmost.exact import decimal_above, decimal_below, rational
 from utmost.exact.input_text import escape_control
 from utmost.ledger import Budget, BudgetState, Charge, Ledger
 from utmost.ledger.costs import ROW
-from utmost.notebook import report_html
+from utmost.notebook import Figure, draw_figure, report_html
 from utmost.publish.builder.values import Neighbours, Number, plain
 from utmost.publish.plans import DEFAULT_LEDGER
 from utmost.tables import Column, ResultTable
@@ -76,6 +76,15 @@ class NamedBudget:
         with self._ledger() as ledger:
             charges = ledger.history(self.name)
         return ResultTable(tuple(_history_columns(charges)))
+
+    def past_states(self, most: int) -> list[tuple[Charge, BudgetState]]:
+        """Each charge with the state after it; of many charges `most` evenly spaced ones, the last among them."""
+        with self._ledger() as ledger:
+            return ledger.past_states(self.name, most)
+
+    def plot(self) -> Figure:
+        """A chart of what is spent and left after each charge."""
+        return draw_figure(self, "named_budget")
 
     def close(self) -> Budget:
         """Close it for good: it takes no further charge, and can still be looked at."""
