@@ -140,6 +140,19 @@ def test_times_that_no_engine_has_are_null() -> None:
     assert [count for _, count in missing(table).values()] == [2, 2, 2, 0]
 
 
+def test_dates_in_milliseconds_are_days_whatever_the_time_of_day() -> None:
+    """One row with a time of day decides nothing: Arrow calls it invalid, and it is the day that it falls on."""
+    milliseconds = pa.array([0, 1, -1, 86_400_001, 2**63 - 1, -(2**63), None], pa.int64())
+    for days in (milliseconds.view(pa.date64()), pa.chunked_array([milliseconds.view(pa.date64())])):
+        with open_frame(pa.table({"day": days})) as table:
+            assert str(table.kinds["day"]) == "date"
+            assert table.count_missing({"day"}) == {"day": 3}
+            counts = [
+                table.count(Selection(f"day = date '{day}'")) for day in ("1969-12-31", "1970-01-01", "1970-01-02")
+            ]
+            assert counts == [1, 2, 1]
+
+
 class Hostile(str):
     """A text that fails when it is looked at."""
 

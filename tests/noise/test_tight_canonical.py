@@ -122,3 +122,12 @@ def test_what_cannot_be_told_or_drawn_is_refused() -> None:
     with pytest.raises(InputError, match="canonical noise may reach"):
         tight_law(epsilon("1e-20"), 10**20, Fraction("1e-6"))
     assert TightLaw(epsilon(1), 10**5).told_delta(1) == MIN_TOLD_DELTA
+
+
+@pytest.mark.parametrize(("rate", "steps"), [(Fraction(1, 10**17), 10**12), (Fraction(1, 10**12), 1)])
+def test_the_least_reach_of_a_wide_sum_is_found_at_once(rate: Fraction, steps: int) -> None:
+    """One step of so long a noise changes δ by less than the digits that are told, at a δ that is no decimal."""
+    level, delta = epsilon(rate), Fraction(1, 3 * 10**6)
+    reach = least_reach(level, steps, delta)
+    assert TightLaw(level, reach).told_delta(steps) <= delta
+    assert reach == steps or TightLaw(level, reach - 1).told_delta(steps) > delta

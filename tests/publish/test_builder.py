@@ -508,6 +508,19 @@ def test_other_terms_than_a_budget_has_are_refused_by_name(terms: dict[str, Any]
     assert caught.value.field == field
 
 
+@pytest.mark.parametrize(
+    ("terms", "field"), [({"neighbours": "replace"}, "neighbours"), ({"remember": False}, "remember")]
+)
+def test_a_budget_asked_for_by_name_has_the_terms_that_are_asked_of_it(
+    folder: Path, terms: dict[str, Any], field: str
+) -> None:
+    ut.budget("b", epsilon=1)
+    with pytest.raises(ut.InputError, match=f"^{field} must be .* as budget 'b' was opened with"):
+        ut.budget("b", **terms)
+    other = ut.budget("c", epsilon=1, **terms)
+    assert ut.budget("c") == ut.budget("c", **terms) == other
+
+
 def test_a_budget_needs_a_price_to_be_opened_and_none_once_it_is_closed() -> None:
     with pytest.raises(ut.InputError, match="epsilon must be given to open budget 'b'"):
         ut.budget("b")

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from utmost.errors import InputError
-from utmost.exact import Level, Number, ball, decimal_above
+from utmost.exact import Level, Number, ball, decimal_above, decimal_below
 from utmost.exact.working_precision import working_precision
 from utmost.noise.geometric import Lattice, check_level, draw_lattice_noise, lattice
 from utmost.noise.selection import EXTRA_BITS, FIRST_BITS, whole_logarithm
@@ -148,7 +148,8 @@ def _told_delta(law: TightLaw, steps: int) -> Fraction:
 def least_reach(level: Level, steps: int, delta: Fraction) -> int:
     """The least reach R ≥ Δ with which the δ that is told for Δ steps is at most this one.
 
-    T(Δ) ≤ δ says α^(R+1) ≤ δ·(1 + α)/(α^−Δ − 1 + 2δ). The δ that a reach tells leads back to it.
+    T(Δ) ≤ δ says α^(R+1) ≤ δ·(1 + α)/(α^−Δ − 1 + 2δ), for the δ of 12 digits below the one that is asked for: no other
+    is told. So the δ that a reach tells leads back to it.
 
     >>> from utmost.exact import alpha
     >>> [least_reach(alpha("1/2"), 1, delta) for delta in (Fraction(1, 10), Fraction(1, 11), Fraction(1, 23))]
@@ -158,11 +159,8 @@ def least_reach(level: Level, steps: int, delta: Fraction) -> int:
         raise InputError("canonical noise must have a finite epsilon > 0 and 0 < delta < 1, got others", "delta")
     if delta < MIN_TOLD_DELTA:
         raise InputError("delta must be at least 1e-27 with canonical noise, got less", "delta", "raise it")
-    growth = 1 / level.power(steps) - 1
-    reach = max(-whole_logarithm(delta * (1 + level.alpha) / (growth + 2 * delta), level) - 1, steps)
-    while TightLaw(level, reach).told_delta(steps) > delta:  # by the digits of a δ that is told
-        reach += 1
-    return reach
+    growth, delta = 1 / level.power(steps) - 1, Fraction(decimal_below(delta, DELTA_DIGITS))
+    return max(-whole_logarithm(delta * (1 + level.alpha) / (growth + 2 * delta), level) - 1, steps)
 
 
 def tight_law(level: Level, steps: int, delta: Fraction) -> TightLaw:

@@ -21,6 +21,7 @@ LEAST_INT64, LARGEST_INT64 = -(2**63), 2**63 - 1
 MAX_DECIMAL_DIGITS = 38
 LEAST_MICROSECOND, LARGEST_MICROSECOND = -9_223_372_022_400_000_000, LARGEST_INT64 - 1  # a finite time of DuckDB's
 MICROSECONDS = {"s": 10**6, "ms": 10**3}  # in a unit of time
+MAX_DATE_MS = (2**31 - 2) * 86_400_000  # of a finite date of DuckDB's
 EPOCH = datetime(1970, 1, 1)
 TEXT_TYPES = ("string", "large_string", "string_view")
 NUMBER_TYPES = ("float", "double", "halffloat")
@@ -89,6 +90,8 @@ def _own_chunk(chunk: Any) -> Any:
         return null_mask(chunk.is_null().to_numpy(zero_copy_only=False))
     if not pa.types.is_dictionary(dtype):
         chunk = _copy(chunk)  # before it is looked at
+        if pa.types.is_date64(dtype):
+            return _whole_days(chunk)  # which need not be valid
         chunk.validate(full=True)
         return _convert(chunk, kept)
     indices, dictionary = _copy(chunk.indices), own_values(pa.chunked_array([chunk.dictionary])).chunk(0)
@@ -135,6 +138,17 @@ def _finite_times(chunk: Any, kept: Any) -> Any:
     is_finite = pc.and_(pc.greater_equal(number, low), pc.less_equal(number, high))
     finite = pc.if_else(is_finite, number, pa.scalar(None, pa.int64()))
     return pc.multiply(finite, factor).cast(pa.int64()).view(kept)
+
+
+def _whole_days(chunk: Any) -> Any:
+    """The days of dates that are counted in milliseconds, whatever the time of day; NULL beyond 32 bits."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    number = chunk.view(pa.int64())
+    is_within = pc.and_(pc.greater_equal(number, -MAX_DATE_MS), pc.less_equal(number, MAX_DATE_MS))
+    finite = pc.if_else(is_within, number, pa.scalar(None, pa.int64()))
+    return finite.view(pa.timestamp("ms")).cast(pa.date32(), safe=False)
 
 
 def null_mask(is_missing: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
 from pathlib import Path
@@ -133,6 +133,7 @@ def budget(
     with ledgers.open_ledger(named.location) as opened_ledger:
         is_there = opened_ledger.has_budget(name)
         if is_there and epsilon is None and delta is None and rho is None and composition is None and unit is None:
+            _check_protection(opened_ledger.budget(name), neighbours, remember)
             return named
         total, total_delta = _amounts(name, plain(epsilon), plain(delta), plain(rho), composition)
         terms = Budget(name, total, total_delta, rule, unit or ROW, neighbours, remember)
@@ -182,10 +183,21 @@ def _open(ledger: Ledger, terms: Budget) -> None:
             raise
 
 
+def _check_protection(known: Budget, neighbours: str, remember: bool) -> None:
+    """Refuse what was not left at its default and is not as the budget has it."""
+    asked = replace(known, neighbours=neighbours if neighbours != "add-remove" else known.neighbours)
+    _check_same(known, replace(asked, remember=known.remember if remember is True else remember))
+
+
 def _check_terms(known: Budget, terms: Budget) -> None:
     """Refuse a closed budget, and other terms than it has."""
     if known.closed:
         raise InputError(f"budget '{known.name}' was closed at {known.closed}", "name", "open one of another name")
+    _check_same(known, terms)
+
+
+def _check_same(known: Budget, terms: Budget) -> None:
+    """Refuse terms that the budget has not."""
     for term in TERMS:
         ours, theirs = getattr(terms, term), getattr(known, term)
         if ours != theirs:
