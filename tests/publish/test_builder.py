@@ -342,7 +342,7 @@ def test_what_is_changed_after_the_call_changes_no_plan() -> None:
         (lambda: flights().plan(3), "budget", "budget must be a text"),  # type: ignore[arg-type]
         (lambda: flights().plan("b", epsilon=-1), "epsilon", "must be > 0"),
         (lambda: flights().plan("b", epsilon=1, rho=1), "rho", "must not be given with epsilon"),
-        (lambda: flights().plan("b", noise="loud"), "noise", "geometric, gaussian or best"),  # type: ignore[arg-type]
+        (lambda: flights().plan("b", noise="loud"), "noise", "geometric, gaussian, canonical or best"),  # type: ignore[arg-type]
         (lambda: flights().lookup(3, on="dest", take="tz"), "location", "location must be a text"),  # type: ignore[arg-type]
         (lambda: flights().derive(3), "expressions", "must be a mapping"),  # type: ignore[arg-type]
         (lambda: flights().plan("b", ledger=3), "ledger", "ledger must be a path"),  # type: ignore[arg-type]
