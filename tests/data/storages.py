@@ -46,8 +46,10 @@ COLUMNS = {
     "day": Column("date32", "date", "date"),
 }
 FRAMES = ("pandas", "polars", "arrow")
+CONNECTED = ("relation", "ibis")  # frames of a DuckDB session that is open already
 STORAGES = ("csv", "parquet", "duckdb", "postgres", "spark", "spark-csv", *FRAMES)
 STORAGE_CASES = [pytest.param(name, marks=pytest.mark.slow if name in FRAMES else ()) for name in STORAGES]
+CONNECTED_CASES = [pytest.param(name, marks=pytest.mark.slow) for name in CONNECTED]
 
 
 def arrow_type(name: str) -> Any:
@@ -116,6 +118,8 @@ def make_frame(
     table = make_arrow(rows, columns)
     if library == "arrow":
         return table, {}
+    if library in CONNECTED:
+        return _duckdb_frame(library, table), {}
     if library == "polars":
         import polars as pl
 
@@ -136,6 +140,16 @@ def make_frame(
     return pd.DataFrame(series), objects
 
 
+def _duckdb_frame(library: str, table: Any) -> Any:
+    """A table of a DuckDB session that is open already, as a relation or as an ibis table."""
+    import duckdb
+    import ibis
+
+    session = duckdb.connect()
+    session.from_arrow(table).create("people")
+    return session.table("people") if library == "relation" else ibis.duckdb.from_connection(session).table("people")
+
+
 @contextmanager
 def open_stored_table(
     storage: str,
@@ -153,7 +167,7 @@ def open_stored_table(
         assert url is not None
         write_postgres(rows, url, f"people {number}", columns)
         source = Source(url, table=f"people {number}", **new_columns)
-    elif storage in FRAMES:
+    elif storage in FRAMES + CONNECTED:
         frame, objects = make_frame(storage, rows, columns)
         source = replace(frame_source(frame, columns=objects), **new_columns)
     else:

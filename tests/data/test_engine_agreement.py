@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from data.oracle import Truth, Where, assert_agrees, position, relevant_values, row_cell
-from data.storages import FRAMES, STORAGE_CASES, open_stored_table, stored_rows
+from data.storages import CONNECTED, CONNECTED_CASES, FRAMES, STORAGE_CASES, open_stored_table, stored_rows
 from spark import quiet
 from utmost.data.cells import Grouping
 from utmost.data.found_cells import FoundKeys
@@ -54,7 +54,7 @@ EXAMPLES = {
     "postgres": 60,
     "spark": 15,
     "spark-csv": 10,
-    **dict.fromkeys(FRAMES, 40),
+    **dict.fromkeys(FRAMES + CONNECTED, 40),
 }
 TABLE_EXAMPLES = {
     "csv": 15,
@@ -63,7 +63,7 @@ TABLE_EXAMPLES = {
     "postgres": 15,
     "spark": 3,
     "spark-csv": 3,
-    **dict.fromkeys(FRAMES, 15),
+    **dict.fromkeys(FRAMES + CONNECTED, 15),
 }
 BIG = (0, 1, -1, 7, 2**31, 2**53 + 1, 2**63 - 1, -(2**63))
 FLOATS = (0.0, -0.0, 0.1, 0.3, 0.5, -0.5, 1.5, 2.5, 1e-310, 5e-324, 1e308, -1e308, float("inf"), -float("inf"), 1e15)
@@ -244,7 +244,7 @@ def fixed_rows(size: int) -> list[dict[str, Any]]:
 ROWS = fixed_rows(400)
 
 
-@pytest.fixture(scope="module", params=STORAGE_CASES)
+@pytest.fixture(scope="module", params=[*STORAGE_CASES, *CONNECTED_CASES])
 def storage(request: pytest.FixtureRequest) -> str:
     name: str = request.param
     if name.startswith("spark"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 import utmost as ut
+from spark import quiet
 from utmost.data.frames import frame_source
 from utmost.data.selection import Selection
 from utmost.data.sources import open_table
@@ -302,7 +304,76 @@ def test_relations_and_ibis_tables_are_read_in_a_session_of_our_own() -> None:
             assert missing(data) == {name: (kind, 0) for name, kind in kinds.items()}
             with open_frame(data, used={"a"}) as table:
                 assert table.count(Selection("a > 1")) == 3
-    assert "got one on none" in refusal(ibis.table({"a": "int64"}, name="t"))
-    assert "duckdb, postgres, pyspark, got one on polars" in refusal(
-        ibis.polars.connect({"t": pl.DataFrame({"a": [1]})}).table("t")
+
+
+def test_ibis_tables_on_other_backends_are_refused_by_name() -> None:
+    import ibis
+
+    covered = "data must be an ibis table on one of the backends duckdb, postgres, pyspark, got one on"
+    assert f"{covered} none" in refusal(ibis.table({"a": "int64"}, name="t"))
+    polars_table = ibis.polars.connect({"t": pl.DataFrame({"a": [1]})}).table("t")
+    assert f"{covered} polars" in refusal(polars_table)
+    sqlite = ibis.sqlite.connect()
+    assert f"{covered} sqlite" in refusal(sqlite.create_table("t", schema=ibis.schema({"a": "int64"})))
+    sqlite.disconnect()
+
+
+def assert_read_once(data: Any, insert: Callable[[], object]) -> None:
+    """Three rows: their kinds and values are those of the moment when the table was opened."""
+    kinds = {"a": "integer", "t": "text", "x": "number", "day": "date", "moment": "time", "flag": "truth"}
+    assert missing(data) == {name: (kind, 1) for name, kind in kinds.items()} | {"l": ("other", 1)}
+    with open_frame(data, used={"a", "t", "day"}) as table:
+        insert()
+        assert table.count(Selection("a >= 1 or t = 'a'")) == 2
+        assert table.count(Selection("day = date '2020-02-29'")) == 1
+        assert table.engine == "frame"
+    with open_frame(data, used={"a"}) as table:
+        assert table.count(Selection("a >= 1")) == 3
+
+
+@pytest.mark.slow
+def test_an_ibis_table_on_a_connected_postgres_is_read_once(postgres_url: str) -> None:
+    import ibis
+
+    connection = ibis.connect(postgres_url)
+    for statement in (
+        "CREATE TABLE x (a bigint, t text, x numeric(18, 4), day date, moment timestamp, flag boolean, l bigint[])",
+        "INSERT INTO x VALUES (1, 'a', 0.5, '2020-02-29', '2020-02-29 12:00', true, '{1}'), (2, 'b', 1, 'infinity',"
+        " '-infinity', false, '{}'), (NULL, NULL, NULL, '9999-12-31', '9999-12-31 23:59:59', NULL, NULL)",
+        "CREATE SCHEMA other; CREATE FUNCTION other.count(bigint) RETURNS int LANGUAGE sql AS 'SELECT 7'",
+        "SET search_path = other, public",
+    ):
+        connection.raw_sql(statement).close()
+    data = connection.table("x", database="public")
+    assert_read_once(data, lambda: connection.raw_sql("INSERT INTO public.x (a) VALUES (3)").close())
+    connection.disconnect()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [pytest.param("utmost_connected", marks=quiet)])
+def test_an_ibis_table_on_a_connected_spark_is_read_once(name: str, spark: Any) -> None:
+    spark.raw_sql(
+        f"CREATE TABLE {name} (a bigint, t string, x decimal(18, 4), day date, moment timestamp, flag boolean,"
+        " l array<bigint>) USING parquet"
     )
+    try:
+        spark.raw_sql(
+            f"INSERT INTO {name} VALUES (1, 'a', 0.5, DATE'2020-02-29', TIMESTAMP'2020-02-29 12:00', true, array(1L)),"
+            " (2, 'b', 1, NULL, NULL, false, array()),"
+            " (NULL, NULL, NULL, DATE'9999-12-31', TIMESTAMP'2200-12-31 23:59:59', NULL, NULL)"
+        )
+        rest = ", ".join(["NULL"] * 6)
+        assert_read_once(spark.table(name), lambda: spark.raw_sql(f"INSERT INTO {name} VALUES (3, {rest})"))
+    finally:
+        spark.raw_sql(f"DROP TABLE {name}")
+
+
+def test_columns_of_different_lengths_are_refused() -> None:
+    class Growing(pd.arrays.ArrowExtensionArray):  # type: ignore[misc]
+        """As if another thread had written to the frame between two of its columns."""
+
+        def __arrow_array__(self, type: Any = None) -> Any:
+            return pa.chunked_array([[1, 2, 3]])
+
+    frame = pd.DataFrame({"a": [1, 2], "b": Growing(pa.array([1, 2]))})
+    assert refusal(frame).endswith("got columns of different lengths; nothing was spent: run the plan again")
