@@ -173,3 +173,42 @@ def test_the_half_width_that_every_cell_has_is_found_once(monkeypatch: pytest.Mo
     widths = {law.half_width(Fraction(1, 40)) for _ in range(100)}
     assert len(widths) == 1
     assert 0 < len(asked) < 20
+
+
+def told_masses(law: SelectionLaw, count: int) -> dict[int, Number]:
+    """The excess y − τ of a cell of so many units that is told, with its probabilities given that it is."""
+    g, told = masses(law), law.probability(count)
+    return {count - n: g[n] / told for n in range(1, min(count, law.last) + 1)}
+
+
+SMALL_LAWS = list(product(("1/2", "2/3"), ("1/2", "1/15", "1/1000")))
+LONG_LAW = pytest.param("9/10", "1/1000", marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize(("level", "delta"), [*SMALL_LAWS, LONG_LAW])
+@pytest.mark.parametrize("miss", [Fraction(1, 20), Fraction(1, 3)])
+def test_intervals_of_told_cells_hold_given_that_they_are_told(level: str, delta: str, miss: Fraction) -> None:
+    law = selection_law(alpha(level), Fraction(delta))
+    for count in range(1, 2 * law.last + 2):
+        told = told_masses(law, count)
+        ranges = {excess: law.told_range(excess, miss) for excess in told}
+        assert sum(mass for excess, mass in told.items() if ranges[excess][0] > count) <= miss / 2
+        assert sum(mass for excess, mass in told.items() if ranges[excess][1] < count) <= miss / 2
+
+
+@pytest.mark.parametrize(("level", "delta"), [("1/2", "1/10"), ("1/3", "1/1000"), LONG_LAW])
+def test_intervals_of_told_cells_are_the_inverted_conditional_law(level: str, delta: str) -> None:
+    """From the definition: the least and the greatest count for which neither tail is rare."""
+    law, share = selection_law(alpha(level), Fraction(delta)), Fraction(1, 40)
+    laws = {count: told_masses(law, count) for count in range(1, 2 * law.last + 3)}
+    for excess in range(0, law.last + 2, 3):
+        above = [n for n, told in laws.items() if sum(mass for e, mass in told.items() if e >= excess) > share]
+        below = [n for n, told in laws.items() if sum(mass for e, mass in told.items() if e <= excess) > share]
+        assert law.told_range(excess, Fraction(1, 20)) == (min(above), max(below))
+
+
+def test_half_widths_alone_would_hold_no_cell_of_one_unit_that_is_told() -> None:
+    """Cells of one unit at δ = 1/100: told with y = 5, whose half width is 3."""
+    law = selection_law(epsilon(1), Fraction(1, 100))
+    assert law.threshold - law.half_width(Fraction(1, 20)) > 1
+    assert law.told_range(0, Fraction(1, 20)) == (1, 7)

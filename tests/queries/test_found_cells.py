@@ -135,3 +135,19 @@ def test_no_cell_without_rows_is_told(counts: list[int]) -> None:
 def test_a_selection_that_cannot_be_is_refused(epsilon: str, delta: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         found_cells.select_cells(Fraction(epsilon), Fraction(delta), SETTINGS[-4])
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+def test_a_told_count_lies_in_its_interval_given_that_it_is_told(setting: PrivacySetting) -> None:
+    """For every number of kept rows; the law in doubles."""
+    query = FoundCount(("g",), None, Fraction(1, 100))
+    mechanism = query.select_mechanism(Fraction(3), setting).mechanism
+    assert isinstance(mechanism, SelectionMechanism)
+    errors, masses = mechanism.law.error_masses()
+    for count in (*range(1, 12), mechanism.law.last, 2 * mechanism.law.last):
+        told = [(count + int(error), mass) for error, mass in zip(errors, masses, strict=True)]
+        told = [(number, mass) for number, mass in told if number >= mechanism.threshold]
+        ranges = {n: query.value_range(mechanism, Fraction(n), {}, Fraction(1, 20)) for n, _ in told}
+        held = sum(mass for n, mass in told if ranges[n][0] <= count <= ranges[n][1])
+        assert held >= (0.95 - 1e-9) * sum(mass for _, mass in told)
+        assert all(low <= n <= high for n, (low, high) in ranges.items())

@@ -152,6 +152,28 @@ def test_the_error_of_a_mean_over_found_cells_is_that_of_both_of_its_noises(epsi
         assert (sum(mass for distance, mass in errors if distance > width) <= 0.05) is is_enough
 
 
+@pytest.mark.parametrize("rows", [1, 3])
+def test_the_mean_of_a_told_cell_lies_in_its_interval_given_that_it_is_told(rows: int) -> None:
+    """By summing over the noises of the total and of the selection that tell the cell, at both ends of the grid."""
+    query = FoundMean(Mean("x", GRID, None), ("g",), Fraction(1, 10))
+    mechanism = query.select_mechanism(Fraction(4), SETTINGS[-3]).mechanism
+    law, lattice = mechanism.selection.law, mechanism.parts["total"]
+    assert isinstance(lattice, GeometricLattice)
+    rate = float(lattice.epsilon)
+    for end in (-GRID.size, GRID.size):
+        truth, held, told = lattice.value(0) + lattice.unit * end, 0.0, float(law.probability(rows))
+        for n, noise in product(range(1, min(rows, law.last) + 1), range(-20, 21)):
+            parts = {"total": rows * end + noise, "rows": rows + law.threshold - n}
+            value = query.ratio(mechanism, (parts["total"],), parts["rows"])
+            ends = query.value_range(mechanism, value, {"parts": parts}, Fraction(1, 20))
+            assert ends is not None
+            mass = (
+                float(law.probability(n) - law.probability(n - 1)) * math.tanh(rate / 2) * math.exp(-rate * abs(noise))
+            )
+            held += mass if ends[0] <= truth <= ends[1] else 0.0
+        assert held >= 0.95 * told
+
+
 def test_groups_of_a_person_are_refused_where_a_cell_has_values() -> None:
     for query in QUERIES:
         with pytest.raises(InputError, match="unit must bound rows"):

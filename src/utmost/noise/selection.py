@@ -25,6 +25,18 @@ Where the moves of independent cells add up to at most k, all cells are (k·ε, 
 together, since e^x − 1 is superadditive. So one side of a change has these, and a replaced unit, which leaves up to k
 units of cells and enters up to k, twice these.
 
+**Intervals of cells that are told.** A cell that is told is one of those whose noise was large, the more so the smaller
+it is: 5000 cells of one unit at a threshold of 5 are told with y ≥ 5 or not at all, and y ± a half width of the noise
+may hold the count of none of them. Given that a cell of n units is told, Pr[Y ≥ y] = π(n + τ − y)/π(n), since it is
+told where N ≤ n. With β/2 for each side let low be the least n with Pr[Y ≥ y | told, n] > β/2, and high the greatest
+with Pr[Y ≤ y | told, n] > β/2.
+**Theorem.** Given that it is told, low ≤ n ≤ high with probability at least 1 − β, for every n ≥ 1.
+*Proof.* If n < low then Pr[Y ≥ y | told, n] ≤ β/2. This falls with y, so it says that y is at least the first y* where
+it holds, which has probability Pr[Y ≥ y* | told, n] ≤ β/2. Likewise for n > high. ∎
+Both ends are found by halving, since π(n−j)/π(n) rises with n: π(n+1)/π(n) is the least of e^ε + δ/π(n),
+e^−ε + (1 − e^−ε·(1−δ))/π(n) and 1/π(n), each of which falls as π(n) rises. Where only the largest of the told cells are
+kept, it holds of them together with those that are left out.
+
 In closed form, with c = δ/(e^ε − 1): π(n) = c·(e^(nε) − 1) for n ≤ m, and 1 − π(n) = e^(−(n−m)ε)·(1 − π(m) + c) − c
 from there to L − 1. Words are compared with balls around them, so that the law drawn is this law.
 """
@@ -32,6 +44,7 @@ from there to L − 1. Words are compared with balls around them, so that the la
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
@@ -120,6 +133,32 @@ class SelectionLaw:
                 return bool(difference < 0)
         return bool(self.miss_probability(width) <= miss)
 
+    def told_range(self, excess: int, miss: Fraction) -> tuple[int, int]:
+        """The least and the greatest count of a cell that is told with y = τ + excess, decided exactly.
+
+        Given that the cell is told, its count lies outside with a probability of at most `miss`. From L on, the ends
+        move with y.
+
+        >>> from utmost.exact import epsilon
+        >>> law = selection_law(epsilon("0.1"), Fraction("1e-6"))
+        >>> law.told_range(0, Fraction(1, 20)), law.told_range(1000, Fraction(1, 20))
+        ((1, 118), (1079, 1139))
+        """
+        shift = max(excess - self.last, 0)
+        low, high = _told_range(self, excess - shift, miss)
+        return low + shift, high + shift
+
+    def is_likelier(self, count: int, factor: Fraction, other: int) -> bool:
+        """Is π(count) > factor·π(other): decided exactly."""
+        for bits in (FIRST_BITS, 4 * FIRST_BITS):
+            with working_precision(bits + EXTRA_BITS):
+                difference = self.probability_ball(count, bits) - (
+                    ball(factor, bits + EXTRA_BITS) * self.probability_ball(other, bits)
+                )
+            if not difference.contains(0):
+                return bool(difference > 0)
+        return bool(self.probability(count) > factor * self.probability(other))
+
     def expected_error(self) -> float:
         """E|y − count|, as a double."""
         errors, masses = self.error_masses()
@@ -147,6 +186,14 @@ def _half_width(law: SelectionLaw, miss: Fraction) -> int:
         middle = (low + high) // 2
         low, high = (low, middle) if law.misses_at_most(middle, miss) else (middle, high)
     return high
+
+
+@lru_cache(maxsize=1 << 14)  # asked of each cell
+def _told_range(law: SelectionLaw, excess: int, miss: Fraction) -> tuple[int, int]:
+    counts = range(excess + 1, excess + law.last + 2)
+    low = bisect_left(counts, True, key=lambda n: law.is_likelier(n - excess, miss / 2, n))
+    high = bisect_left(counts, True, key=lambda n: not law.is_likelier(n, 1 / (1 - miss / 2), n - excess - 1))
+    return counts[low], counts[high] - 1
 
 
 @lru_cache(maxsize=256)

@@ -10,6 +10,11 @@ quantiles together and the largest cells have neither: how far off they are is n
 fixed T the ratio T/R is monotone in R, so its ends are at ends of both ranges. With no row there is no mean, and
 nothing is said.
 
+**Cells that were found** are told only where their noisy count is large, so ± a half width of the noise would hold few
+of the small ones. Their intervals hold given that the cell was told: of counts, and of the rows of a mean or a
+variance, by the theorem of `noise.selection`; the noise of other answers does not depend on which cells were told. Such
+an interval is not symmetric, and `error` is the distance of the value from the farther end.
+
 Numbers are decimals: exact where they are finite, else `value` is rounded to the nearest, `low` down, `high` and
 `error` up. A text in a CSV file that a spreadsheet could take for a formula gets an apostrophe in front (`csv_text`).
 """

@@ -31,8 +31,9 @@ if TYPE_CHECKING:
     from utmost.queries.privacy_setting import PrivacySetting
 
 FACE_VALUE_REMARK = (
-    "A found cell is read at face value: its noisy count is within ±{width} of its count with probability {coverage}. "
-    "Cells are told from a noisy count of {threshold} on, so small cells that are told look larger than they are."
+    "A found cell is read at face value. Its interval holds its count with probability {coverage}, given that the cell "
+    "is told. Cells are told from a noisy count of {threshold} on, so small cells that are told look larger than they "
+    "are."
 )
 
 
@@ -156,17 +157,18 @@ class FoundCount(Query):
         return tuple(map(found_cells.cell_name, found_cells.drawn_cells(drawn)))
 
     def face_value(self, mechanism: SelectionMechanism, coverage: float) -> FaceValue:
-        """Its count within the half width of this probability, decided exactly."""
-        width = mechanism.law.half_width(1 - Fraction(str(coverage)))
-        texts = {"width": width, "coverage": f"{coverage:g}", "threshold": mechanism.threshold}
-        return FaceValue(FACE_VALUE_REMARK.format(**texts))
+        """The noisy count, and what its interval holds."""
+        return FaceValue(FACE_VALUE_REMARK.format(coverage=f"{coverage:g}", threshold=mechanism.threshold))
 
     def value_range(
         self, mechanism: SelectionMechanism, value: Fraction, details: Mapping[str, Any], miss: Fraction
     ) -> ValueRange:
-        """The counts that a noisy count is within its noise of; a cell that was found has at least one row."""
-        width = mechanism.law.half_width(miss)
-        return max(value - width, Fraction(1)), value + width
+        """The counts that a cell has, given that it is told with this noisy count, which lies between them too.
+
+        It is of the rows that are kept of each unit: the noise does not depend on which they are.
+        """
+        low, high = mechanism.told_range(int(value), miss)
+        return min(Fraction(low), value), max(Fraction(high), value)
 
     def read_drawn(self, fields: Fields) -> Drawn:
         """The cells and their noisy counts."""

@@ -273,7 +273,10 @@ class FoundQuery(Query):
     def value_range(
         self, mechanism: FoundMechanism, value: Fraction, details: Mapping[str, Any], miss: Fraction
     ) -> ValueRange | None:
-        """The values that an answer on a lattice is within its noise of; None for others."""
+        """The values that an answer on a lattice is within its noise of; None for others.
+
+        Its noise does not depend on the selection, so this holds given that the cell is told.
+        """
         answer = mechanism.parts["answer"]
         if not isinstance(answer, GeometricLattice):
             return None

@@ -5,12 +5,16 @@ s = 1, or 2 under replace, at most s·k rows come or go in all. A row moves the 
 most N, so T at the rate ε₂/(s·k·N) costs at most ε₂. For a variance T and Q = Σ (2(2p − N)² − N²) have the rates
 ε₂/(2s·k·N) and ε₂/(2s·k·N²): a row that comes or goes costs at most ε₂/(s·k) by the first bound of `queries.variance`
 with x = y = 1/2 and z = 0, and one that moves within its cell costs less than one that goes and one that comes. ∎
+
+**Intervals** hold given that the cell is told: that of its rows by the theorem of `noise.selection`, those of the sums
+since their noise does not depend on the selection; so do all of them together, by the union bound.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -20,7 +24,8 @@ from utmost.exact import epsilon as level_of
 from utmost.queries.answer_mechanisms.found import FoundMechanism
 from utmost.queries.answer_mechanisms.lattice import GeometricLattice, PreparedNoise, half_width, prepare_noise
 from utmost.queries.answer_mechanisms.mechanism import AnswerMechanism, Drawn, ErrorLaw
-from utmost.queries.answer_mechanisms.ratio import RatioMechanism, RowNoise, drawn_parts, ratio_ends
+from utmost.queries.answer_mechanisms.ratio import RatioMechanism, RowNoise, drawn_parts, ratio_range
+from utmost.queries.answer_mechanisms.selection import ALL_CELLS_NOTE
 from utmost.queries.answer_mechanisms.variance import VarianceMechanism, drawn_numbers
 from utmost.queries.found_query import CellDraw, FoundQuery
 from utmost.queries.mean import Mean
@@ -80,10 +85,11 @@ class FoundRatio(FoundQuery):
         return self.counted(mechanism).room()
 
     def parts_error(self, mechanism: FoundMechanism) -> ErrorLaw:
-        """That of the same sums over rows with the noise of the selection."""
+        """That of the same sums over rows with the noise of the selection, of all cells, told or not."""
         self.inner.check_step()
         row_noise = RowNoise(*mechanism.selection.law.error_masses())
-        return self.counted(mechanism).error_law(self.inner.grid.size, row_noise)
+        law = self.counted(mechanism).error_law(self.inner.grid.size, row_noise)
+        return replace(law, note=f"{law.note} {ALL_CELLS_NOTE}")
 
     def check_cell(self, mechanism: FoundMechanism, drawn: Drawn) -> None:
         """Refuse parts whose number of rows is not the count of the cell, and a value that is not theirs."""
@@ -125,10 +131,10 @@ class FoundMean(FoundRatio):
     def value_range(
         self, mechanism: FoundMechanism, value: Fraction, details: Mapping[str, Any], miss: Fraction
     ) -> ValueRange | None:
-        """All means that total and rows within their noise stand for, each of the two missed half as often."""
-        (total,) = _lattices(mechanism)
-        errors = (half_width(level_of(total.epsilon), miss / 2), mechanism.selection.law.half_width(miss / 2))
-        low, high = ratio_ends(total, drawn_parts(details), errors, self.inner.grid)
+        """All means that the total within its noise and the rows of a told cell make, each missed half as often."""
+        (lattice,), (total, rows) = _lattices(mechanism), drawn_parts(details)
+        totals, kept_rows = _noise_range(lattice, total, miss / 2), mechanism.selection.told_range(rows, miss / 2)
+        low, high = ratio_range(lattice, totals, kept_rows, self.inner.grid)
         return min(low, value), max(high, value)
 
 
@@ -165,15 +171,23 @@ class FoundVariance(FoundRatio):
     def value_range(
         self, mechanism: FoundMechanism, value: Fraction, details: Mapping[str, Any], miss: Fraction
     ) -> ValueRange | None:
-        """All variances that the three numbers within their noise stand for, each of them missed a third as often."""
-        total, squares = (half_width(level_of(lattice.epsilon), miss / 3) for lattice in _lattices(mechanism))
-        errors = (total, squares, mechanism.selection.law.half_width(miss / 3))
-        low, high = self.counted(mechanism).value_range(drawn_numbers(details), errors, self.inner.grid)
+        """All variances that the sums within their noise and the rows make, each of three missed a third as often."""
+        *numbers, rows = drawn_numbers(details)
+        pairs = zip(_lattices(mechanism), numbers, strict=True)
+        totals, squares = (_noise_range(lattice, number, miss / 3) for lattice, number in pairs)
+        kept_rows = mechanism.selection.told_range(rows, miss / 3)
+        low, high = self.counted(mechanism).variance_range(totals, squares, kept_rows, self.inner.grid)
         return min(low, value), max(high, value)
 
 
 def _lattices(mechanism: FoundMechanism) -> tuple[GeometricLattice, ...]:
     return tuple(part for part in mechanism.parts.values() if isinstance(part, GeometricLattice))
+
+
+def _noise_range(lattice: GeometricLattice, number: int, miss: Fraction) -> tuple[int, int]:
+    """The numbers that a noisy number of the lattice is within its noise of."""
+    width = half_width(level_of(lattice.epsilon), miss)
+    return number - width, number + width
 
 
 def _row_noise(mechanism: FoundMechanism) -> GeometricLattice:

@@ -165,8 +165,16 @@ def ratio_ends(
     For a fixed T the ratio is monotone in R, so it is least and largest at ends of both ranges.
     """
     (total, rows), (total_error, rows_error) = parts, errors
-    fewest, most = max(rows - rows_error, 1), max(rows + rows_error, 1)
-    low_total, high_total = total - total_error, total + total_error
+    return ratio_range(
+        lattice, (total - total_error, total + total_error), (rows - rows_error, rows + rows_error), grid
+    )
+
+
+def ratio_range(
+    lattice: GeometricLattice, totals: tuple[int, int], rows: tuple[int, int], grid: Grid
+) -> tuple[Fraction, Fraction]:
+    """The least and the largest T/R with T and R in these ranges, as means within the grid; there is at least a row."""
+    (low_total, high_total), (fewest, most) = totals, (max(end, 1) for end in rows)
     ratios = (
         Fraction(low_total, fewest if low_total < 0 else most),
         Fraction(high_total, most if high_total < 0 else fewest),

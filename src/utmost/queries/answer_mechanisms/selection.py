@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from utmost.exact.input_text import Fields
 
 MAX_NUMBER = 10**60  # that a reader computes with
+ALL_CELLS_NOTE = (
+    "The ± over cells found is that of all cells, told or not: the small ones that are told are off by more. The "
+    "interval of each cell in a release holds given that the cell is told."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,16 +101,20 @@ class SelectionMechanism(AnswerMechanism):
         if number < self.threshold:
             raise InputError(f"value must be at least the threshold {self.threshold}, got less", "value")
 
+    def told_range(self, number: int, miss: Fraction) -> tuple[int, int]:
+        """The counts that a cell told with this number has, with probability 1 − miss given that it is told."""
+        return self.law.told_range(number - self.threshold, miss)
+
     def error_law(self) -> ErrorLaw:
-        """The error of the noisy count of a cell."""
+        """The error of the noisy count of a cell, told or not."""
         law = self.law
         expected, half = round_to_12_digits(law.expected_error()), law.half_width(MISS_PROBABILITY)
         half_text = plain_decimal(half, 4, decimal_above)
         words = (
-            f"noise: {plain_decimal(expected, 4)} on average, within ±{half_text} in 95 % of cases; cells are told "
-            f"from a noisy count of {self.threshold} on, at least half of those that have {self.threshold}"
+            f"noise: {plain_decimal(expected, 4)} on average, within ±{half_text} in 95 % of cases, told or not; "
+            f"cells are told from a noisy count of {self.threshold} on, at least half of those that have {self.threshold}"
         )
-        return ErrorLaw(expected, Fraction(half), words)
+        return ErrorLaw(expected, Fraction(half), words, note=ALL_CELLS_NOTE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,17 +90,23 @@ class VarianceMechanism(AnswerMechanism):
     def value_range(
         self, numbers: tuple[int, int, int], errors: tuple[int, int, int], grid: Grid
     ) -> tuple[Fraction, Fraction]:
-        """A range that holds the variance of every total, total of squares and number of rows within their errors.
+        """A range that holds the variance of every total, total of squares and number of rows within their errors."""
+        sums = ((number - error, number + error) for number, error in zip(numbers, errors, strict=True))
+        return self.variance_range(*sums, grid)
+
+    def variance_range(
+        self, totals: tuple[int, int], squares: tuple[int, int], rows: tuple[int, int], grid: Grid
+    ) -> tuple[Fraction, Fraction]:
+        """The same of every total, total of squares and number of rows in these ranges.
 
         The mean square and the square of the mean are taken at their own ends, so it may be wider than it need be.
         """
-        (total, squares, rows), (total_error, squares_error, rows_error) = numbers, errors
-        ends = [max(rows - rows_error, 1), max(rows + rows_error, 1)]
-        totals = [Fraction(total + sign * total_error, end) for sign in (-1, 1) for end in ends]
-        means = [Fraction(squares + sign * squares_error, end) for sign in (-1, 1) for end in ends]
-        least = Fraction(0) if min(totals) <= 0 <= max(totals) else min(number**2 for number in totals)
-        low = (min(means) + grid.size**2) / 2 - max(number**2 for number in totals)
-        high = (max(means) + grid.size**2) / 2 - least
+        ends = [max(end, 1) for end in rows]
+        means = [Fraction(total, end) for total in totals for end in ends]
+        mean_squares = [Fraction(number, end) for number in squares for end in ends]
+        least = Fraction(0) if min(means) <= 0 <= max(means) else min(number**2 for number in means)
+        low = (min(mean_squares) + grid.size**2) / 2 - max(number**2 for number in means)
+        high = (max(mean_squares) + grid.size**2) / 2 - least
         largest = (grid.high - grid.low) ** 2 / 4
         low, high = (min(max(self.squares.unit * end, Fraction(0)), largest) for end in (low, high))
         return low, high

@@ -200,7 +200,7 @@ def _cell_chart(answer: Answer) -> Chart | None:
     caption = (
         f"Each of these noisy numbers is within ±{at_most(answer.error.half_width).typeset} of "
         f"{answer.error.target} in 95 % of cases."
-        if not answer.error.over_rows
+        if not answer.error.over_rows and not answer.query.needs_delta
         else f"These noisy numbers with their 95 % intervals, around {answer.error.target}."
     )
     return charts.make_chart(_cell_spec(), caption, cells=rows)
