@@ -112,7 +112,8 @@ class SelectionMechanism(AnswerMechanism):
         half_text = plain_decimal(half, 4, decimal_above)
         words = (
             f"noise: {plain_decimal(expected, 4)} on average, within ±{half_text} in 95 % of cases, told or not; "
-            f"cells are told from a noisy count of {self.threshold} on, at least half of those that have {self.threshold}"
+            f"cells are told from a noisy count of {self.threshold} on, at least half of those that have "
+            f"{self.threshold}"
         )
         return ErrorLaw(expected, Fraction(half), words, note=ALL_CELLS_NOTE)
 

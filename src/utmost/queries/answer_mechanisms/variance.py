@@ -91,8 +91,9 @@ class VarianceMechanism(AnswerMechanism):
         self, numbers: tuple[int, int, int], errors: tuple[int, int, int], grid: Grid
     ) -> tuple[Fraction, Fraction]:
         """A range that holds the variance of every total, total of squares and number of rows within their errors."""
-        sums = ((number - error, number + error) for number, error in zip(numbers, errors, strict=True))
-        return self.variance_range(*sums, grid)
+        pairs = zip(numbers, errors, strict=True)
+        totals, squares, rows = ((number - error, number + error) for number, error in pairs)
+        return self.variance_range(totals, squares, rows, grid)
 
     def variance_range(
         self, totals: tuple[int, int], squares: tuple[int, int], rows: tuple[int, int], grid: Grid
