@@ -56,18 +56,33 @@ def _open_ibis(data: Any) -> FrameReader:
     names = tuple(schema)
 
     def read(places: Sequence[int]) -> list[Any]:
-        read_names = [names[place] for place in places]
         chosen = [
             (_fetchable_column(data, name, engine) if has_values[name] else data[name].isnull()).name(f"c{place}")
-            for place, name in zip(places, read_names, strict=True)
+            for place, name in ((place, names[place]) for place in places)
         ]
-        columns = data.select(*chosen).to_pyarrow().columns
+        columns = _fetch_arrow(data.select(*chosen), engine).columns
         return [
-            column if has_values[name] else _null_column(column)
-            for column, name in zip(columns, read_names, strict=True)
+            column.cast(types[place]) if has_values[names[place]] else _null_column(column)
+            for place, column in zip(places, columns, strict=True)
         ]
 
     return FrameReader(names, types, read)
+
+
+def _fetch_arrow(query: Any, engine: Engine) -> Any:
+    """The rows of an ibis table.
+
+    Not through pandas, as ibis fetches them from Spark: pandas has no times beyond 2262, and makes doubles of integers
+    where one of them is NULL.
+    """
+    if engine is not SPARK:
+        return query.to_pyarrow()
+    import pyarrow as pa
+
+    (backend,), _ = query._find_backends()
+    backend._run_pre_execute_hooks(query)
+    rows = backend._session.sql(backend.compile(query))
+    return rows.toArrow() if hasattr(rows, "toArrow") else pa.Table.from_batches(rows._collect_as_arrow())
 
 
 def _ibis_engine(data: Any) -> Engine:
