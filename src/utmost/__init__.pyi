@@ -74,10 +74,10 @@ from utmost.publish import builder as builder
 from utmost.publish import calibration as calibration
 from utmost.publish import local as local
 from utmost.publish.builder import budget as budget
+from utmost.publish.builder import preview as preview
 from utmost.publish.builder import read_plan as read_plan
+from utmost.publish.builder import release as release
 from utmost.publish.builder import table as table
-from utmost.publish.execute import preview as preview
-from utmost.publish.execute import release as release
 from utmost.publish.release_file import read_release as read_release
 from utmost.publish.release_file import release_schema as release_schema
 from utmost.publish.release_file import write_release as write_release

@@ -160,6 +160,13 @@ class Ledger:
             raise damage_error(self._store)
         return document
 
+    def find_charge(self, release_cost: ReleaseCost) -> int | None:
+        """The first charge for the same plan and fingerprint, or for the plan where neither has one."""
+        with self._reading() as session:
+            stored_budget = self._matching_budget(session, release_cost)
+            rows = session.rows(database.SELECT_PLAN_CHARGES, stored_budget.key, release_cost.plan)
+        return next((int(entry) for entry, fingerprint in rows if fingerprint == release_cost.fingerprint), None)
+
     def state_after(self, release_cost: ReleaseCost) -> BudgetState:
         """The state that a charge would lead to; `BudgetError` if the budget is short. Changes nothing."""
         return self.states_around(release_cost)[1]

@@ -24,7 +24,7 @@ from utmost.data.frames import with_frame
 from utmost.data.lookup import check_unchanged as check_lookup_unchanged
 from utmost.data.source_identity import check_unchanged, identify_source
 from utmost.errors import BudgetError, InputError, LedgerError, OutputError, UndecidedError
-from utmost.exact.input_text import file_error_reason
+from utmost.exact.input_text import escape_control, file_error_reason
 from utmost.notebook import Figure, draw_figure, report_html
 from utmost.publish import noise_choice, output_files, plan_writer, plans, pricing, release_file
 from utmost.publish.noise_choice import OtherNoise
@@ -32,6 +32,7 @@ from utmost.publish.plans import Plan, QuerySpec
 from utmost.publish.pricing import CANONICAL, GAUSSIAN
 from utmost.publish.release_model import Answer, DataOrigin, LedgerEntry, LookupOrigin, Release, computed_guarantee
 from utmost.publish.told_privacy import Definition, epsilon_at
+from utmost.publish.unreadable_values import unreadable_sentences
 from utmost.publish.wanted_errors import find_epsilon
 from utmost.queries.answer_error import answer_error
 from utmost.queries.answer_mechanisms.mechanism import ErrorLaw
@@ -136,6 +137,9 @@ class Preview:
     part does not compose in parallel with other parts, where it does not. `refusal` is what a release would raise for a
     budget that is short, and `open_command` opens a budget that is not open. `delta_left` and `delta_after` are the
     same for δ, where the budget is open. `measure` is the symbol of what the budget counts.
+
+    A preview from Python says more: `charged_before` which entry charged the same plan, `default_steps` which queries
+    round to a step that was not given, and `unreadable` how many values of each column do not fit its kind.
     """
 
     plan: Plan
@@ -154,6 +158,16 @@ class Preview:
     delta_left: Fraction | None = None
     delta_after: Fraction | None = None
     measure: str = "ε"
+    charged_before: str | None = None
+    default_steps: tuple[str, ...] = ()
+    unreadable: Mapping[str, int] | None = None
+
+    @property
+    def remarks(self) -> list[str]:
+        """What a program must be told before it releases: an earlier charge, steps that were not given."""
+        steps = "values are rounded to steps of 1, since no step was given"
+        earlier = [] if self.charged_before is None else [f"Budget {self.plan.budget}: {self.charged_before}."]
+        return [*earlier, *(f"{name}: {steps}" for name in self.default_steps)]
 
     @property
     def missing(self) -> Amount:
@@ -167,7 +181,8 @@ class Preview:
         lines += [f"and {hidden} more queries"] if hidden else []
         left = f"budget {self.plan.budget} is not open yet" if self.left is None else f"{self.measure} {self.left} left"
         delta = f", δ {self.plan.delta}" if self.plan.delta else ""
-        return "\n".join([f"<Preview of ε {self.cost}{delta}, {left}>", *lines])
+        lines += [*self.remarks, *unreadable_sentences(self.unreadable or {})]
+        return "\n".join([f"<Preview of ε {self.cost}{delta}, {left}>", *map(escape_control, lines)])
 
     def _repr_html_(self) -> str:
         return report_html(self, "preview")

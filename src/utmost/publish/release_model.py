@@ -216,7 +216,8 @@ class Release(Tabular):
     """All answers of one plan. `epsilon` is recomputed from the mechanisms that ran; `units` is public, or None.
 
     `definition` says how (`epsilon`, `delta`) follow from the answers: by sums under pure and approximate, from the sum
-    of their ρ under zcdp, by privacy-loss distributions under pld.
+    of their ρ under zcdp, by privacy-loss distributions under pld. `remark` says of a release that a program has just
+    got whether its plan was charged before, or nothing was charged; no file has it.
     """
 
     title: str | None
@@ -233,6 +234,20 @@ class Release(Tabular):
     delta: Fraction = Fraction(0)
     definition: str = "pure"
     rho: Fraction | None = None
+    remark: str | None = field(default=None, compare=False)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the answers, in the order of the plan."""
+        return [answer.name for answer in self.answers]
+
+    def keys(self) -> list[str]:
+        """The same, as a mapping calls them."""
+        return self.names
+
+    def __contains__(self, item: object) -> bool:
+        """Whether it has an answer of this name, or this very answer."""
+        return item in self.names if isinstance(item, str) else item in self.answers
 
     def __getitem__(self, name: str) -> Answer:
         """The answer of this name."""
@@ -254,7 +269,8 @@ class Release(Tabular):
         names = escape_control(", ".join(answer.name for answer in self.answers[:4]))
         more = ", …" if len(self) > 4 else ""
         delta = f", δ {decimal_above(self.delta)}" if self.delta else ""
-        return f"<Release of ε {self.epsilon}{delta}, {self.neighbours}: {names}{more}>"
+        remark = "" if self.remark is None else f"; {self.remark}"
+        return f"<Release of ε {self.epsilon}{delta}, {self.neighbours}: {names}{more}{remark}>"
 
     def _repr_html_(self) -> str:
         return report_html(self, "release")

@@ -73,13 +73,15 @@ def shown_error(error: ErrorLaw) -> ShownError:
 def describe(preview: Preview, unreadable: Mapping[str, int] | None = None, budget_names: Sequence[str] = ()) -> Report:
     """Whom the plan protects, its cost, the error of each answer, and what must be known to read the errors.
 
-    `unreadable` counts the values of columns that their kinds do not fit, where they were counted. `budget_names` are
+    `unreadable` counts the values of columns that their kinds do not fit, where the preview has not. `budget_names` are
     those in the ledger: a budget that is not open may be one of them, misspelt.
     """
     from utmost.publish.unreadable_values import unreadable_sentences
 
     setting, plan = preview.setting, preview.plan
+    unreadable = preview.unreadable if unreadable is None else unreadable
     remarks = [
+        *preview.remarks,
         *plan_remarks(preview.planned_answers, setting, preview.guesses, plan.source.columns, plan.price.epsilon),
         *lookup_remarks(plan.source),
         *part_remarks(preview.part_adds_up),

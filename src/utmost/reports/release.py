@@ -38,6 +38,8 @@ def describe(release: Release) -> Report:
     blocks["ledger"] = Paragraph(
         f"Ledger: entry {entry.number}, budget {entry.budget}, {entry.measure} ", left, " left."
     )
+    if release.remark is not None:
+        blocks["remark"] = Paragraph(f"{release.remark[:1].upper()}{release.remark[1:]}.")
     return Report(blocks, lambda: release_content(release))
 
 

@@ -187,6 +187,8 @@ SELECT b.id, b.remember, c.fingerprint FROM utmost_charges c JOIN utmost_budgets
     WHERE c.id = ?"""
 SELECT_RELEASE = """SELECT r.document FROM utmost_charges c JOIN utmost_releases r ON r.charge = c.id
     WHERE c.budget = ? AND c.plan = ? AND c.fingerprint = ? ORDER BY r.id LIMIT 1"""
+SELECT_PLAN_CHARGES = """SELECT c.id, c.fingerprint FROM utmost_charges c
+    WHERE c.budget = ? AND c.plan = ? ORDER BY c.id"""
 INSERT_RELEASE = "INSERT INTO utmost_releases (charge, kept, document) VALUES (?, ?, ?)"
 
 

@@ -6,6 +6,7 @@ knows plans alone.
 
 from utmost.publish.builder.budgets import NamedBudget, budget
 from utmost.publish.builder.plan_builder import PlanBuilder, read_plan
+from utmost.publish.builder.runs import preview, release
 from utmost.publish.builder.tables import ProtectedTable, table
 
-__all__ = ["NamedBudget", "PlanBuilder", "ProtectedTable", "budget", "read_plan", "table"]
+__all__ = ["NamedBudget", "PlanBuilder", "ProtectedTable", "budget", "preview", "read_plan", "release", "table"]

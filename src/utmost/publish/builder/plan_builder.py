@@ -13,7 +13,7 @@ from utmost.errors import InputError
 from utmost.exact import decimal_above
 from utmost.exact.input_text import Fields, escape_control
 from utmost.notebook import report_html
-from utmost.publish import execute, plan_writer, plans
+from utmost.publish import plan_writer, plans
 from utmost.publish.builder.query_methods import QueryMethods
 from utmost.publish.builder.values import plain
 from utmost.publish.plans import Plan, PlanPrice, QuerySpec
@@ -63,6 +63,7 @@ class PlanBuilder(QueryMethods):
         """Start a plan from one without queries."""
         self._head = replace(head, queries=())
         self._queries: dict[str, tuple[QuerySpec, ...]] = {}
+        self._default_steps: set[str] = set()
 
     def add(self, kind: str, name: str, **keys: Any) -> Self:
         """Add a query of a registered kind, with the keys that it has in a plan.
@@ -76,7 +77,11 @@ class PlanBuilder(QueryMethods):
         if isinstance(entries.get("by"), str):
             entries["by"] = [entries["by"]]
         table = {"name": plain(name), "kind": kind, **entries}
-        return self.add_table(_with_defaults(table))
+        complete = _with_defaults(table)
+        self.add_table(complete)
+        if "step" in complete and "step" not in table:
+            self._default_steps.add(complete["name"])
+        return self
 
     def add_table(self, table: Mapping[str, Any]) -> Self:
         """Add a query as a plan's file has it, without defaults."""
@@ -90,6 +95,7 @@ class PlanBuilder(QueryMethods):
         if known is None and self.price.rho is None:  # with ρ, prices are known when all queries are
             plans.with_queries(self._head, [*self.specs, *specs])
         self._queries[name] = specs
+        self._default_steps.discard(name)
         return self
 
     def remove(self, name: str) -> Self:
@@ -99,12 +105,18 @@ class PlanBuilder(QueryMethods):
             hint = "see plan.queries" if similar is None else f'did you mean "{similar}"?'
             raise InputError("name must be that of a query of the plan, got another", "name", hint)
         del self._queries[name]
+        self._default_steps.discard(name)
         return self
 
     @property
     def queries(self) -> dict[str, Query]:
         """What is asked, by name, in the order in which it was added."""
         return {name: specs[0].query for name, specs in self._queries.items()}
+
+    @property
+    def default_steps(self) -> list[str]:
+        """The queries whose step is 1 because none was given, in the order in which they were added."""
+        return [name for name in self._queries if name in self._default_steps]
 
     @property
     def specs(self) -> list[QuerySpec]:
@@ -142,11 +154,15 @@ class PlanBuilder(QueryMethods):
 
     def preview(self) -> Preview:
         """What a release would cost and how far off its answers would be; spends nothing and needs no open budget."""
-        return execute.preview(self.to_plan())
+        from utmost.publish.builder.runs import preview
+
+        return preview(self)
 
     def release(self, progress: Progress | None = None) -> Release:
         """Charge the budget, answer the queries, and return the release; write it, where the plan has an output."""
-        return execute.release(self.to_plan(), progress)
+        from utmost.publish.builder.runs import release
+
+        return release(self, progress)
 
     def inspect(self) -> Inspection:
         """How the table fits the plan, in exact numbers: for the curator alone, never for publication."""
