@@ -359,7 +359,7 @@ def test_what_is_changed_after_the_call_changes_no_plan() -> None:
         (lambda: builder().count("a", epsilon=False), "epsilon", "must be a number"),
         (lambda: builder().mean("a", **GRID, nulls=False), "nulls", "must be a number"),
         (lambda: builder().count("a", epsilon=2), "epsilon", "must be more than its queries"),
-        (lambda: builder().count("a", epsilon=1, share=1), "share", '"share" is not known'),
+        (lambda: builder().count("a", epsilon=1, share=1), "share", "give either share or epsilon"),
         (lambda: builder(epsilon=None).count("a"), "epsilon", "epsilon is missing"),
         (lambda: builder(delta=None).count("a", by="dest"), "delta", "by needs delta"),
         (lambda: builder().mean("a", column="d", low=0, high=1), "step", "at least 10 apart"),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import datetime
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -95,3 +97,106 @@ def test_a_release_has_its_answers_by_name() -> None:
     assert "more" in release
     assert "others" not in release
     assert release["more"] in release
+
+
+def test_a_plan_takes_the_ledger_of_its_budget_and_refuses_another(folder: Path) -> None:
+    budget = ut.budget("b", epsilon=1, ledger="books.sqlite")
+    table = ut.table(HOURS)
+    assert table.plan(budget, epsilon=1, ledger=folder / "books.sqlite").count("a").preview().left == 1
+    for other in ("other.sqlite", "ledger.sqlite"):
+        with pytest.raises(ut.InputError, match="ledger must be the one that budget 'b' is in"):
+            table.plan(budget, epsilon=1, ledger=other)
+
+
+def test_a_budget_of_persons_asks_a_plan_without_them_whether_the_unit_was_forgotten() -> None:
+    ut.budget("b", epsilon=1, unit="person")
+    with pytest.raises(ut.InputError) as refused:
+        counting().preview()
+    assert str(refused.value).index('did you forget unit="person" in ut.table') < str(refused.value).index("open anoth")
+    ut.budget("c", epsilon=1)
+    with pytest.raises(ut.InputError) as refused:
+        ut.table(HOURS, unit="days", rows=1).plan("c", epsilon=1).count("a").preview()
+    assert "forget" not in str(refused.value)
+
+
+def test_a_file_of_a_plan_names_its_ledger_wherever_it_is_saved(folder: Path) -> None:
+    (folder / "sub").mkdir()
+    budget = ut.budget("b", epsilon=1, ledger="books.sqlite")
+    plan = ut.table(HOURS).plan(budget, epsilon=1).count("a")
+    (folder / "sub" / "plan.toml").write_text(plan.to_toml())
+    assert ut.preview("sub/plan.toml", data=HOURS).left == 1
+    assert "ledger" not in counting().to_toml()
+
+
+def test_a_budget_that_made_its_ledger_says_where(folder: Path) -> None:
+    words = f"; new ledger at {folder / 'ledger.sqlite'}>"
+    first = ut.budget("b", epsilon=1)
+    assert repr(first).endswith(words)
+    assert "new ledger" not in repr(ut.budget("b")) + repr(ut.budget("c", epsilon=1))
+    counting().release()
+    assert "new ledger" not in repr(first)
+
+
+def test_a_plan_without_a_location_asks_for_the_frame(folder: Path) -> None:
+    (folder / "plan.toml").write_text(counting().to_toml())
+    for run in (ut.release, ut.preview):
+        with pytest.raises(ut.InputError, match=r"give the frame: ut\.release\(plan, data=df\)"):
+            run("plan.toml")
+
+
+def test_persons_that_pandas_made_floats_are_whole_numbers_again_by_the_cure_that_is_named() -> None:
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed: make oracles")
+    frame = pandas.DataFrame({"person": [1.0, 2.0, None]})
+    with pytest.raises(ut.InputError) as refused:
+        ut.table(frame, unit="person", rows=1).plan("b", epsilon=1).count("a").preview()
+    assert 'df.astype({"person": "Int64"})' in str(refused.value)
+    cured = ut.table(frame.astype({"person": "Int64"}), unit="person", rows=1)
+    assert cured.plan("b", epsilon=1).count("a").preview().cost == 1
+
+
+DAY = datetime.date(2020, 1, 1)
+DAYS = pa.table({"day": pa.array([DAY])})
+
+
+def by_day(key: object) -> PlanBuilder:
+    return ut.table(DAYS).plan("b", epsilon=1).count("a", keys={"day": [key]})  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize(
+    "key", [datetime.datetime(2020, 1, 1), np.datetime64("2020-01-01"), np.datetime64("2020-01-01", "ns")]
+)
+def test_a_midnight_is_the_key_of_its_date(key: object) -> None:
+    assert by_day(key).to_plan() == by_day(DAY).to_plan()
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        (None, "got a missing value"),
+        (float("nan"), "got a missing value"),
+        (np.datetime64("NaT"), "got a missing value"),
+        (datetime.datetime(2020, 1, 1, 7), r"take \.date\(\) of it"),
+        (datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC), r"take \.date\(\) of it"),
+        (np.datetime64("2020-01-01T00:00:00.000000001"), "got something else"),
+        (np.array([[1]]), "keys"),
+    ],
+    ids=str,
+)
+def test_a_key_that_is_no_date_is_refused_in_words_that_help(key: object, words: str) -> None:
+    with pytest.raises(ut.InputError, match=words):
+        by_day(key)
+
+
+def test_keys_of_pandas_are_dates_or_refused_as_missing() -> None:
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed: make oracles")
+    assert by_day(pandas.Timestamp("2020-01-01")).to_plan() == by_day(DAY).to_plan()
+    for missing in (pandas.NaT, pandas.NA):
+        with pytest.raises(ut.InputError, match="got a missing value"):
+            by_day(missing)
+    with pytest.raises(ut.InputError, match=r"take \.date\(\) of it"):
+        by_day(pandas.Timestamp("2020-01-01") + pandas.Timedelta(1, "ns"))
+
+
+def test_a_date_in_quotes_is_told_how_python_writes_it() -> None:
+    with pytest.raises(ut.InputError, match=r"in Python datetime\.date\(2020, 1, 1\)"):
+        by_day("2020-01-01").preview()

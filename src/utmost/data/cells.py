@@ -111,6 +111,8 @@ def check_keys(keys: Sequence[Key], kind: ColumnKind, role: str, field: str) -> 
             hint = (
                 _text_key_hint(key)
                 if expected_type is str
+                else _date_key_hint(key)
+                if type(key) is str and expected_type is date
                 else "write it without quotes, or declare the column as text"
                 if type(key) is str
                 else "change it"
@@ -188,6 +190,15 @@ def rows_by_cell(rows: Sequence[Row], grouping: Grouping) -> dict[Cell, list[Row
         cell = names if not grouping.other else grouping.other_cell if names[0] else names[1:]
         by_cell.setdefault(cell, []).append(tuple(row[width:]))
     return by_cell
+
+
+def _date_key_hint(key: str) -> str:
+    """How a date that was written as a text is written, in a plan's file and in Python."""
+    try:
+        day = date.fromisoformat(key)
+    except ValueError:
+        return "write dates without quotes, or declare the column as text"
+    return f"write {day} without quotes; in Python datetime.date({day.year}, {day.month}, {day.day})"
 
 
 def _text_key_hint(key: Key) -> str:

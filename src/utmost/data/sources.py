@@ -68,6 +68,11 @@ class Source:
         if self.location in SAMPLE_FILES:
             return CSV
         kind = registry.find_kind(self.location, self.engine)
+        if kind is None and not self.location:
+            problem = "location must be given where there is no data frame, got none"
+            raise InputError(
+                problem, "location", "add it to [source]; in Python give the frame: ut.release(plan, data=df)"
+            )
         if kind is None:
             raise InputError(
                 f"location must be {registry.describe_locations(*SAMPLE_FILES)}, got {self.name!r}: "

@@ -8,6 +8,7 @@ more than what one unit's kept rows can give when that unit changes, on every en
 from __future__ import annotations
 
 import functools
+import json
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
@@ -493,6 +494,12 @@ class Table:
             found = f"the kind of {names} was found in the file, because the plan does not declare {them}"
             raise InputError(f"{problem}; {found}", problem.field, f"declare {them} in [source] columns") from None
 
+    def _person_hint(self, column: str) -> str:
+        """How persons may be named; whole numbers are doubles in a frame of pandas where one is missing."""
+        if self._kinds[column] is not ColumnKind.NUMBER or self._connection.engine.name != "frame":
+            return "name people by such a column"
+        return f'in pandas whole numbers with a missing one are floats: df.astype({{{json.dumps(column)}: "Int64"}})'
+
     def _check_unit(self, unit: PrivacyUnit) -> None:
         if unit.column is not None:
             self._check_own_column(unit.column, "unit")
@@ -502,5 +509,5 @@ class Table:
                     f"unit must be a column of integers, texts, truths or dates, got {unit.column} of kind "
                     f"{self._kinds[unit.column]}",
                     "unit.column",
-                    "name people by such a column",
+                    self._person_hint(unit.column),
                 )

@@ -317,7 +317,7 @@ class Ledger:
                 f", this plan asks for {_describe_unit(release_cost.unit)} under {release_cost.neighbours}, "
                 "and what they tell does not add up",
                 "budget",
-                f"open another budget: {release_cost.open_command('NAME')}",
+                _unit_advice(budget, release_cost) + f"open another budget: {release_cost.open_command('NAME')}",
             )
         self._check_unit_kind(session, stored_budget, release_cost.unit_kind)
         return stored_budget
@@ -478,6 +478,14 @@ def _parse_document(text: str) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return content if isinstance(content, dict) else None
+
+
+def _unit_advice(budget: Budget, release_cost: ReleaseCost) -> str:
+    """Where a plan without a unit meets a budget of persons: what was most likely forgotten."""
+    if release_cost.unit != ROW or budget.unit == ROW or budget.neighbours != release_cost.neighbours:
+        return ""
+    column = json.dumps(budget.unit, ensure_ascii=False)
+    return f"did you forget unit={column} in ut.table, or [unit] with column = {column} in the plan's file? Else "
 
 
 def _describe_unit(unit: str) -> str:

@@ -513,6 +513,8 @@ def _parse_share(fields: Fields, price: PlanPrice, wanted: WantedError | None) -
     """How much of the plan's ε a query gets, beside the others; None where its ε follows from something else."""
     if wanted is not None and "share" in fields.columns():
         raise fields.error("share", "must not be given with error", "keep one of the two: the error leads to the ε")
+    if "epsilon" in fields.columns() and "share" in fields.columns():
+        raise fields.error("share", "must not be given with epsilon", "give either share or epsilon")
     if wanted is not None or (price.epsilon is None and price.rho is None) or "epsilon" in fields.columns():
         return None
     share = fields.number("share") if "share" in fields.columns() else Fraction(1)

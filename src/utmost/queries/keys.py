@@ -26,12 +26,18 @@ def check_key(value: object, name: str, field: str) -> Key:
         return value
     if isinstance(value, date) and not isinstance(value, datetime):
         return value
-    type_text = "a number with a point" if isinstance(value, Decimal | float) else "something else"
-    raise InputError(
-        f"{name} must be texts, whole numbers, true or false, or dates, got {type_text}",
-        field,
-        "use where for the rest",
-    )
+    type_text, hint = _other_key(value)
+    raise InputError(f"{name} must be texts, whole numbers, true or false, or dates, got {type_text}", field, hint)
+
+
+def _other_key(value: object) -> tuple[str, str]:
+    """What a value is that is no key, and what to do."""
+    is_nan = isinstance(value, Decimal | float) and value != value
+    if is_nan or value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return "a missing value", "leave it out: a row without a value is in no listed cell"
+    if isinstance(value, datetime):
+        return "a time of day", "give dates; in Python take .date() of it"
+    return "a number with a point" if isinstance(value, Decimal | float) else "something else", "use where for the rest"
 
 
 def parse_keys(fields: Fields, name: str) -> tuple[Key, ...]:

@@ -7,6 +7,7 @@ disk, and the copy goes when the table is closed.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -144,7 +145,7 @@ def _read_places(names: Sequence[str], kinds: Mapping[str, ColumnKind | None], l
     if undeclared:
         reason = "one row could decide what all others mean"
         problem = f"columns must be declared where they hold Python objects, or {reason}: {format_names(undeclared)}"
-        raise InputError(problem, "columns", f'write columns = {{ {undeclared[0]} = "text" }}, or another kind')
+        raise InputError(problem, "columns", f'give columns={{{json.dumps(undeclared[0])}: "text"}}, or another kind')
     if used is None or not used <= set(names):
         return list(range(len(names)))
     taken = {name.lower() for name in location.new_names}

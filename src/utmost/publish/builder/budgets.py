@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from fractions import Fraction
 from pathlib import Path
@@ -33,6 +33,7 @@ class NamedBudget:
 
     name: str
     location: str
+    is_new_ledger: bool = field(default=False, compare=False)  # the call that returned it made the ledger's file
 
     @contextmanager
     def _ledger(self) -> Iterator[Ledger]:
@@ -97,7 +98,8 @@ class NamedBudget:
         spent, left = decimal_above(state.spent, SHOWN_DIGITS), decimal_below(state.left, SHOWN_DIGITS)
         delta = f", δ {decimal_below(state.delta_left, SHOWN_DIGITS)} left" if terms.delta else ""
         closed = ", closed" if terms.closed else ""
-        text = f"<NamedBudget {self.name}: {state.measure} {spent} spent, {left} left{delta}{closed}>"
+        place = f"; new ledger at {self.location}" if self.is_new_ledger and not state.charges else ""
+        text = f"<NamedBudget {self.name}: {state.measure} {spent} spent, {left} left{delta}{closed}{place}>"
         return escape_control(text, frozenset())
 
     def _repr_html_(self) -> str:
@@ -129,6 +131,7 @@ def budget(
     """
     location = os.fspath(ledger)
     named = NamedBudget(name, location if "://" in location else str(Path.cwd() / location))
+    is_new_ledger = "://" not in location and not Path(named.location).exists()
     rule = composition or ("" if rho is None else "zcdp")
     with ledgers.open_ledger(named.location) as opened_ledger:
         is_there = opened_ledger.has_budget(name)
@@ -140,7 +143,7 @@ def budget(
         if not is_there:
             _open(opened_ledger, terms)
         _check_terms(opened_ledger.budget(name), terms)
-    return named
+    return replace(named, is_new_ledger=is_new_ledger)
 
 
 def _history_columns(charges: Sequence[Charge]) -> Iterator[Column]:

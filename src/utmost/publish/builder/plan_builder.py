@@ -146,11 +146,12 @@ class PlanBuilder(QueryMethods):
     def to_toml(self) -> str:
         """The file of this plan: `ut.read_plan` and `utmost release` read it. Its output is left out.
 
-        Paths in it are relative to the working folder in which the table was named. A data frame has no path: give it
-        again, as in `ut.release("plan.toml", data=frame)`.
+        Paths in it are relative to the working folder in which the table was named; that of a ledger is absolute, unless
+        it is `ledger.sqlite` there. A data frame has no path: give it again, as in
+        `ut.release("plan.toml", data=frame)`.
         """
-        remark = "" if self._head.source.data is None else FRAME_REMARK
-        return remark + plan_writer.write_plan(self.to_plan())
+        remark, plan = "" if self._head.source.data is None else FRAME_REMARK, self.to_plan()
+        return remark + plan_writer.write_plan(replace(plan, ledger=_whole_path(plan.ledger, plan.folder)))
 
     def preview(self) -> Preview:
         """What a release would cost and how far off its answers would be; spends nothing and needs no open budget."""
@@ -201,6 +202,11 @@ def read_plan(path: str | Path, *, data: object = None) -> PlanBuilder:
     for table in content["query"]:
         builder.add_table(table)
     return builder
+
+
+def _whole_path(ledger: str, folder: Path) -> str:
+    """A ledger as a file says it that may be saved elsewhere: the default one of the folder by its name alone."""
+    return ledger if "://" in ledger or ledger == plans.DEFAULT_LEDGER else str(folder / ledger)
 
 
 def _is_left_out(key: str, value: Any) -> bool:

@@ -118,7 +118,7 @@ class ProtectedTable:
         delta: Number | None = None,
         rho: Number | None = None,
         noise: Noise = "geometric",
-        ledger: str | os.PathLike[str] = plans.DEFAULT_LEDGER,
+        ledger: str | os.PathLike[str] | None = None,
         title: str | None = None,
         output: str | os.PathLike[str] | None = None,
         part: Mapping[str, Key] | None = None,
@@ -129,13 +129,14 @@ class ProtectedTable:
           which ledger it is in.
         - ``epsilon``, ``delta``, ``rho``: the price of the whole plan, split over the queries that name none.
         - ``noise``: "geometric", "gaussian", "canonical", or "best" for whichever errs less.
-        - ``ledger``: a file, relative to the working folder, or a URL of PostgreSQL.
+        - ``ledger``: a file, relative to the working folder, or a URL of PostgreSQL; by default ``ledger.sqlite``.
         - ``output``: a file that the release is written to; by default none is.
         - ``part``: ``{"region": "north"}`` for the rows of one value of a column alone.
         """
         if isinstance(budget, NamedBudget):
-            ledger = budget.location if ledger == plans.DEFAULT_LEDGER else ledger
-            budget = budget.name
+            _check_ledger(ledger, budget)
+            budget, ledger = budget.name, budget.location
+        ledger = plans.DEFAULT_LEDGER if ledger is None else ledger
         prices = {"epsilon": plain(epsilon), "delta": plain(delta), "rho": plain(rho), "noise": noise, "title": title}
         output_path = None if output is None else str(Path.cwd() / _path_text(output, "output"))
         files = {"ledger": self._own_path(_path_text(ledger, "ledger")), "output": output_path}
@@ -210,6 +211,17 @@ def _path_text(path: object, argument: str) -> str:
     if not isinstance(path, str | os.PathLike):
         raise InputError(f"{argument} must be a path, got {type(path).__name__}", argument)
     return os.fspath(path)
+
+
+def _check_ledger(ledger: object, budget: NamedBudget) -> None:
+    """Refuse another ledger than the one that a budget is in."""
+    if ledger is None:
+        return
+    text = _path_text(ledger, "ledger")
+    paths = [path if "://" in path else str((Path.cwd() / path).resolve()) for path in (text, budget.location)]
+    if paths[0] != paths[1]:
+        problem = f"ledger must be the one that budget '{budget.name}' is in, got another"
+        raise InputError(problem, "ledger", "leave it out, or give the name of a budget in that ledger")
 
 
 def _check_unit(unit: str | None, rows: int | None, groups: int | None) -> None:

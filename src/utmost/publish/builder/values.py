@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from datetime import date
+from datetime import date, datetime, time
 from decimal import Decimal
 from fractions import Fraction
 from itertools import islice
@@ -65,6 +65,10 @@ def _plain_scalar(value: Any) -> Any:
     """A text, a number, a truth value or a date without the type that a package gave it."""
     if hasattr(value, "as_py"):
         return _plain_scalar(value.as_py())
+    if type(value).__name__ == "datetime64":
+        return _numpy_time(value)
+    if isinstance(value, datetime):
+        return _day(value)
     if value is None or isinstance(value, bool | Decimal | Fraction | date):
         return value
     if isinstance(value, str):
@@ -78,3 +82,18 @@ def _plain_scalar(value: Any) -> Any:
     if isinstance(value, Real):  # a float of other digits, such as numpy's float32
         return Decimal(str(value))
     return value.item() if getattr(value, "shape", None) == () and hasattr(value, "item") else value
+
+
+def _numpy_time(value: Any) -> Any:
+    """A time of numpy as a date or a time of Python; itself where that has no such time, or not as many digits."""
+    rounded = value.astype("M8[us]")
+    plain_time = rounded.item()
+    if plain_time is None:
+        return None
+    return _day(plain_time) if rounded == value and isinstance(plain_time, datetime) else value
+
+
+def _day(value: datetime) -> date:
+    """The date of a midnight without a time zone, as pandas has dates; another time as it is."""
+    is_midnight = value == value and value.time() == time() and value.tzinfo is None
+    return value.date() if is_midnight and not getattr(value, "nanosecond", 0) else value
