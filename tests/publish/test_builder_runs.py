@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -200,3 +201,60 @@ def test_keys_of_pandas_are_dates_or_refused_as_missing() -> None:
 def test_a_date_in_quotes_is_told_how_python_writes_it() -> None:
     with pytest.raises(ut.InputError, match=r"in Python datetime\.date\(2020, 1, 1\)"):
         by_day("2020-01-01").preview()
+
+
+def test_the_columns_of_a_lazy_frame_are_told_without_running_it() -> None:
+    polars = pytest.importorskip("polars", reason="polars is not installed: make oracles")
+    runs: list[int] = []
+
+    def seen(frame: Any) -> Any:
+        runs.append(1)
+        return frame
+
+    lazy = polars.LazyFrame({"vote": [0, 1], "name": ["x", "y"]}).map_batches(seen, projection_pushdown=False)
+    table = ut.table(lazy).derive(yes="vote = 1")
+    assert table.columns == {"vote": "integer", "name": "text", "yes": "truth"}
+    assert not runs
+    table.plan("b", epsilon=1).count("a", where="yes").preview()
+    assert len(runs) == 1
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_a_column_by_itself_is_no_frame(library: str) -> None:
+    module = pytest.importorskip(library, reason=f"{library} is not installed: make oracles")
+    column = module.array([1]) if library == "pyarrow" else module.Series([1])
+    with pytest.raises(ut.InputError, match="data must be a frame with named columns, got a p"):
+        ut.table(column)
+
+
+def test_columns_of_objects_are_declared_as_python_declares_them() -> None:
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed: make oracles")
+    frame = pandas.DataFrame({"o": pandas.Series(["x", "y"], dtype=object)})
+    assert ut.table(frame).columns == {"o": "other"}
+    assert ut.table(frame, columns={"o": "text"}).columns == {"o": "text"}
+    with pytest.raises(ut.InputError, match=r'give columns=\{"o": "text"\}'):
+        ut.table(frame).plan("b", epsilon=1).count("a", where="o = 'x'").preview()
+
+
+def test_the_best_noise_of_a_pure_budget_is_geometric() -> None:
+    ut.budget("b", epsilon=2)
+    plans = [ut.table(HOURS).plan("b", epsilon=1, noise=noise).count("a") for noise in ("best", "geometric")]
+    best, plain = (plan.preview().planned_answers[0] for plan in plans)
+    assert best.spec.noise == "geometric"
+    assert best.law.mechanism == plain.law.mechanism
+    assert plans[0].release().delta == 0
+    for noise in ("gaussian", "canonical"):
+        with pytest.raises(ut.InputError, match="noise must be geometric in a budget without δ"):
+            ut.table(HOURS).plan("b", epsilon=1, noise=noise).count("a").preview()
+
+
+def test_readers_are_bounded_by_whole_floats_and_priors_of_other_types_are_refused() -> None:
+    ut.budget("b", epsilon=2)
+    answer = counting().release()["rows"]
+    readings = [answer.estimate("uniform", "absolute", at_most=bound).readings for bound in (2e1, 20)]
+    assert readings[0] == readings[1]
+    with pytest.raises(ut.InputError, match="at_most"):
+        answer.estimate("uniform", "absolute", at_most=20.5)
+    for prior, words in ((np.array([0.5, 0.5]), "got ndarray"), (ut.priors.uniform, "got a function")):
+        with pytest.raises(ut.InputError, match=f"prior must be a text or a prior of ut.priors, {words}"):
+            answer.estimate(prior, "absolute")  # type: ignore[arg-type]

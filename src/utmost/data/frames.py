@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
+from utmost.data.engines.engine import run_guarded
 from utmost.data.engines.frame_kinds import find_frame_kind
+from utmost.data.engines.frame_readers import NO_KIND
+from utmost.data.engines.frames import UNREADABLE
 from utmost.data.sources import Source
 from utmost.errors import InputError
 
@@ -37,3 +40,21 @@ def with_frame(source: Source, data: object) -> Source:
             raise InputError(problem, f"source.{key}", f"take {key} out of [source], or leave data out")
     find_frame_kind(data)
     return replace(source, data=data)
+
+
+def without_rows(source: Source) -> Source:
+    """The source with an empty table of the frame's columns in its place: no lazy frame is run to see them.
+
+    Python objects, whose type says nothing, become columns of NULL, which are declared alike. A frame whose names are
+    not texts stays, and is refused by whoever opens it.
+    """
+    import pyarrow as pa
+
+    if source.data is None:
+        return source
+    kind = find_frame_kind(source.data)
+    reader = run_guarded(lambda: kind.open(source.data), UNREADABLE.format(title=f"a {kind.title}"))
+    if not all(isinstance(name, str) for name in reader.names):
+        return source
+    types = [pa.null() if dtype is NO_KIND else dtype for dtype in reader.types]
+    return replace(source, data=pa.schema(list(zip(reader.names, types, strict=True))).empty_table())

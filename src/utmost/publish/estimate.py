@@ -150,7 +150,8 @@ def _parse_coverage(coverage: object) -> float:
 
 
 def _parse_bound(value: object, name: str) -> Fraction | None:
-    return None if value is None else rational(value, name)
+    is_whole = isinstance(value, float | np.floating) and float(value).is_integer()
+    return None if value is None else rational(int(value) if is_whole else value, name)  # type: ignore[call-overload]
 
 
 def belief_curves(estimate: Estimate, cell_index: int = 0) -> Belief:

@@ -68,6 +68,9 @@ def price_noise(plan: Plan, setting: PrivacySetting, budget: Budget | None) -> t
     """The queries with their noise and their prices, and what they tell together where that is no sum."""
     composition, other = _composition(plan, budget), _other_noise(plan)
     missing = InputError(f"delta is missing: {other} noise needs a δ", "delta", "add for instance delta = 1e-6")
+    if composition == "pure" and _takes_any_noise(plan):
+        geometric = tuple(replace(spec, noise=GEOMETRIC, noise_delta=Fraction(0)) for spec in plan.queries)
+        return _price_by_sums(replace(plan, queries=geometric), setting), None
     if composition == "pure" and budget is None:
         raise missing
     if composition == "pure":
@@ -81,6 +84,12 @@ def price_noise(plan: Plan, setting: PrivacySetting, budget: Budget | None) -> t
     if composition == "zcdp":
         return _price_by_rho(plan, setting, delta)
     return _price_by_distributions(plan, setting, delta)
+
+
+def _takes_any_noise(plan: Plan) -> bool:
+    """Does every query leave the choice of noise and have no price in ρ: without δ the noise is geometric."""
+    has_rho = plan.price.rho is not None or any(spec.rho is not None for spec in plan.queries)
+    return not has_rho and all(spec.noise in (GEOMETRIC, BEST) for spec in plan.queries)
 
 
 def _other_noise(plan: Plan) -> str:

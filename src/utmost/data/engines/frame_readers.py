@@ -235,5 +235,10 @@ LIBRARY_FRAMES = (
     FrameKind("pyarrow Table", "pyarrow", ("Table", "RecordBatch"), _open_arrow),
     FrameKind("pyarrow Dataset", "pyarrow.dataset", ("Dataset",), _open_dataset),
 )
+COLUMN_KINDS = (  # which have Arrow's stream interface, and are no frames
+    FrameKind("pandas Series", "pandas", ("Series", "Index"), _open_stream),
+    FrameKind("polars Series", "polars", ("Series",), _open_stream),
+    FrameKind("pyarrow array", "pyarrow", ("Array", "ChunkedArray"), _open_stream),
+)
 ARROW_READERS = FrameKind("pyarrow RecordBatchReader", "pyarrow", ("RecordBatchReader",), _open_stream)
 ARROW_STREAM = FrameKind("Arrow stream", "", (), _open_stream)

@@ -146,8 +146,8 @@ class PlanBuilder(QueryMethods):
     def to_toml(self) -> str:
         """The file of this plan: `ut.read_plan` and `utmost release` read it. Its output is left out.
 
-        Paths in it are relative to the working folder in which the table was named; that of a ledger is absolute, unless
-        it is `ledger.sqlite` there. A data frame has no path: give it again, as in
+        Paths in it are relative to the working folder in which the table was named; that of a ledger is absolute,
+        unless it is `ledger.sqlite` there. A data frame has no path: give it again, as in
         `ut.release("plan.toml", data=frame)`.
         """
         remark, plan = "" if self._head.source.data is None else FRAME_REMARK, self.to_plan()

@@ -12,7 +12,7 @@ from typing import Any
 from utmost.data import sources
 from utmost.data.engines import registry
 from utmost.data.engines.schema import ColumnKind
-from utmost.data.frames import with_frame
+from utmost.data.frames import with_frame, without_rows
 from utmost.data.selection import Key, NeighbourRelation, PrivacyUnit
 from utmost.data.sources import Source
 from utmost.errors import InputError
@@ -54,7 +54,7 @@ class ProtectedTable:
 
         A CSV file describes no kinds: a column that is not declared in `columns` is "undeclared".
         """
-        with sources.open_table(self.source, self.folder) as table:
+        with sources.open_table(without_rows(self.source), self.folder) as table:
             guesses = table.guesses(set(table.kinds))
             return {name: UNDECLARED if name in guesses else str(kind) for name, kind in table.kinds.items()}
 
@@ -135,7 +135,8 @@ class ProtectedTable:
         """
         if isinstance(budget, NamedBudget):
             _check_ledger(ledger, budget)
-            budget, ledger = budget.name, budget.location
+            ledger = budget.location
+            budget = budget.name
         ledger = plans.DEFAULT_LEDGER if ledger is None else ledger
         prices = {"epsilon": plain(epsilon), "delta": plain(delta), "rho": plain(rho), "noise": noise, "title": title}
         output_path = None if output is None else str(Path.cwd() / _path_text(output, "output"))

@@ -72,7 +72,12 @@ class AxisRequest:
 
 def listed_prior(prior: Prior | str) -> Prior | None:
     """The prior that brings its own number of points: an object, listed weights or a file. None for a named family."""
-    if not isinstance(prior, str):
+    if not isinstance(prior, Prior | str):
+        kind = "a function" if callable(prior) else type(prior).__name__
+        problem = f"prior must be a text or a prior of ut.priors, got {kind}"
+        hint = 'write for instance "uniform", or ut.priors.explicit([...]) for weights of your own'
+        raise InputError(problem, "prior", hint)
+    if isinstance(prior, Prior):
         return prior
     return None if priors.named_family(prior) is not None else priors.listed(prior)
 
