@@ -71,7 +71,7 @@ def test_a_plan_with_a_location_is_refused(folder: Path) -> None:
 
 
 def test_a_plan_without_a_location_needs_data(folder: Path) -> None:
-    with pytest.raises(InputError, match="in Python, where data is a data frame"):
+    with pytest.raises(InputError, match=r"in Python give the frame: ut\.release\(plan, data=df\)"):
         ut.preview(PLAN)
 
 

@@ -481,7 +481,7 @@ def test_a_budget_is_opened_once_and_then_returned(folder: Path) -> None:
     assert first.terms == ut.ledger.Budget(
         "b", Fraction(1, 2), unit="person", neighbours="add-remove", opened=first.terms.opened
     )
-    assert repr(first) == "<NamedBudget b: ε 0 spent, 0.5 left>"
+    assert repr(ut.budget("b")) == "<NamedBudget b: ε 0 spent, 0.5 left>"
     assert "each value of person" in first._repr_html_()
     assert ut.budget("c", epsilon=1, delta="1e-6").terms.composition == "approximate"
     assert ut.budget("d", rho="0.01", delta="1e-6").terms.composition == "zcdp"

@@ -70,7 +70,7 @@ class AxisRequest:
             raise InputError(f"grid must be from 2 to {MAX_PRIOR_POINTS} points, got {self.grid}", "grid")
 
 
-def listed_prior(prior: Prior | str) -> Prior | None:
+def listed_prior(prior: object) -> Prior | None:
     """The prior that brings its own number of points: an object, listed weights or a file. None for a named family."""
     if not isinstance(prior, Prior | str):
         kind = "a function" if callable(prior) else type(prior).__name__
