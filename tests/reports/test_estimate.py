@@ -47,3 +47,19 @@ def test_a_gain_without_end_is_infinite_in_every_front_end() -> None:
     assert losses is not None
     assert math.isinf(losses.gain.value)
     assert (str(losses.gain), losses.gain.typeset) == ("∞", "∞")
+
+
+def test_the_face_value_of_an_answer_beyond_the_prior_says_which_value_it_is_the_loss_of() -> None:
+    beyond = count(120, "0.1", None).estimate("uniform", "absolute", at_most=99)
+    assert beyond.value == 120
+    assert "(of 99, within the prior's range)" in repr(describe(beyond).blocks["losses"])
+    assert "(of 99, within the prior&#x27;s range)" in beyond._repr_html_()
+    within = count(90, "0.1", None).estimate("uniform", "absolute", at_most=99)
+    assert "within the prior" not in within._repr_html_()
+
+
+def test_an_answer_that_is_unlikely_under_the_prior_is_remarked_upon_wherever_it_is_read() -> None:
+    unlikely = count(404, "0.1", 944).estimate("binomial:0.9", "absolute")
+    for text in (repr(unlikely), unlikely._repr_html_(), str(describe(unlikely).blocks["remark"])):
+        assert "very unlikely under your prior" in text
+    assert "\n" not in repr(count(404, "0.1", 944).estimate("binomial:0.45", "absolute"))

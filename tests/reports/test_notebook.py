@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import utmost as ut
-from example_releases import CLOSED, answer, count, release, survey
+from example_releases import AGES, CLOSED, OPEN, answer, count, release, setting, survey
 from utmost.axioms.curves import curve_from_points
 from utmost.axioms.definition import Relation, definition_of
 from utmost.charts.export import escape_texts, save_chart
@@ -23,7 +23,9 @@ from utmost.ledger import QueryCost, ReleaseCost
 from utmost.ledger.costs import ROW
 from utmost.notebook import Figure
 from utmost.publish.calibration_search import Calibration
-from utmost.queries import Histogram
+from utmost.queries import Count, Histogram, Sum
+from utmost.queries.found_count import FoundCount
+from utmost.queries.top import Top
 
 EVIL = '</script><script>alert(1)</script>\x1b[31m\x00\u202e"\\'
 MARKUP = "</script><script>alert(1)</script>"
@@ -245,3 +247,33 @@ def test_an_interval_of_a_chart_is_that_of_the_table() -> None:
     text = json.dumps(count(5, "0.3").plot().chart.to_dict())
     row = count(5, "0.3").to_arrow().to_pylist()[0]
     assert f'"low": {float(row["low"])}, "high": {float(row["high"])}' in text
+
+
+def caption(result: Any) -> str:
+    return " ".join(result.plot().chart.to_dict()["title"].get("subtitle", []))
+
+
+def test_the_caption_of_a_chart_says_what_its_bars_hold_and_no_more() -> None:
+    persons = setting(None, 2)
+    answers = [
+        answer(Count("vote = 1"), "0.1", persons, "dole", value=404),
+        answer(Sum("age", AGES, None), "0.1", persons, "years", value=Fraction(44000)),
+    ]
+    assert caption(count(5, 1)) == "Each bar holds the true count with probability at least 95 %."
+    assert caption(answers[0]).startswith(
+        "Each bar holds the count with at most 2 rows of each person with probability"
+    )
+    assert "2 rows of each person and values clamped to 18 … 91 and rounded to steps of 1 with" in caption(answers[1])
+    assert "the number asked of at most 2 rows of each person and values clamped" in caption(release(answers, persons))
+
+
+def test_a_chart_without_bars_speaks_of_none_and_places_have_whole_ticks() -> None:
+    (quantile,) = [asked for asked in survey(CLOSED) if asked.kind == "quantile"]
+    top = answer(Top({"educ": (1, 2, 3, 4)}, 2), "0.1", CLOSED, value=((1,), (3,)))
+    assert not any("Each bar" in caption(asked) for asked in (quantile, top))
+    assert '"tickMinStep": 1' in json.dumps(top.plot().chart.to_dict())
+
+
+def test_the_caption_of_found_cells_says_that_their_bars_hold_given_that_they_were_told() -> None:
+    found = answer(FoundCount(("g",), None, Fraction(1, 100)), 1, OPEN, value=(7,), cells=[["a"]])
+    assert caption(found).endswith("The bar of a cell that was found holds given that the cell was told.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -69,11 +69,21 @@ def _panel_chart(panel: IntervalPanel) -> Any:
     return sized.properties(title=heading) if panel.heading else sized
 
 
-def _number_axis(name: str, unit: str) -> alt.X:
-    """The common axis of numbers for one of their columns."""
+def _number_axis(name: str, unit: str, values: Sequence[Mapping[str, Any]]) -> alt.X:
+    """The common axis of numbers for one of their columns, with whole ticks where all numbers are whole."""
     import altair as alt
 
-    axis = alt.Axis(gridColor="#eee", domain=False, ticks=False, tickCount=6, format=VALUE_FORMAT, labelOverlap=True)
+    numbers = [value[key] for value in values for key in ("value", "low", "high") if value[key] is not None]
+    whole_step = 1 if all(float(number).is_integer() for number in numbers) else alt.Undefined
+    axis = alt.Axis(
+        gridColor="#eee",
+        domain=False,
+        ticks=False,
+        tickCount=6,
+        tickMinStep=whole_step,
+        format=VALUE_FORMAT,
+        labelOverlap=True,
+    )
     return alt.X(f"{name}:Q", title=unit or None, scale=alt.Scale(zero=False, nice=True), axis=axis)
 
 
@@ -83,7 +93,7 @@ def _bars(base: Any, values: Sequence[dict[str, Any]], unit: str) -> list[Any]:
         return []
     bars = base.transform_filter("isValid(datum.low) && isValid(datum.high)")
     bar = bars.mark_bar(color=PALETTE[0], opacity=0.25, height=9, cornerRadius=4)
-    return [bar.encode(x=_number_axis("low", unit), x2="high:Q")]
+    return [bar.encode(x=_number_axis("low", unit, values), x2="high:Q")]
 
 
 def _dots(base: Any, values: Sequence[dict[str, Any]], unit: str) -> list[Any]:
@@ -92,7 +102,7 @@ def _dots(base: Any, values: Sequence[dict[str, Any]], unit: str) -> list[Any]:
 
     tooltip = [alt.Tooltip("name:N", title="of"), *(alt.Tooltip(f"{k}:Q") for k in ("value", "low", "high"))]
     dots = base.mark_point(filled=True, size=60, color=PALETTE[0], opacity=1)
-    layers = [dots.encode(x=_number_axis("value", unit), tooltip=tooltip)]
+    layers = [dots.encode(x=_number_axis("value", unit, values), tooltip=tooltip)]
     if len(values) <= MAX_NAMED_VALUES and any(value["text"] for value in values):
         words = base.mark_text(align="left", color="#555", fontSize=11)
         layers.append(words.encode(x=alt.value(PANEL_WIDTH + 10), text="text:N"))

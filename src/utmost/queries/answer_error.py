@@ -45,13 +45,19 @@ def noise_remark(queries: Iterable[Query], unit: PrivacyUnit, part: Partition | 
     >>> noise_remark([Count("vote = 1")], PrivacyUnit("person", rows=2))
     'Errors are of the noise alone, around what is asked of at most 2 rows of each person.'
     """
+    limits = kept_limits(queries, unit)
+    if not limits:
+        return None
+    return f"Errors are of the noise alone, around what is asked of {' and '.join(limits)}{_part_phrase(part)}."
+
+
+def kept_limits(queries: Iterable[Query], unit: PrivacyUnit) -> list[str]:
+    """What is done to the rows before any of these queries is answered, for all of them together."""
     answered = list(queries)
     limits = [contribution_limit(unit)] if any(query.bounds_contributions(unit) for query in answered) else []
     if any(query.clamps_values for query in answered):
         limits.append("values clamped to their bounds and rounded to their steps")
-    if not limits:
-        return None
-    return f"Errors are of the noise alone, around what is asked of {' and '.join(limits)}{_part_phrase(part)}."
+    return limits
 
 
 def contribution_limit(unit: PrivacyUnit) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from utmost.exact.input_text import escape_control
 from utmost.publish.tidy_table import TidyRow, answer_rows, key_columns
 from utmost.queries.keys import key_name
+from utmost.queries.top import Top
 from utmost.reports.blocks import Block, Cell, Facts, Paragraph, Report, Table
 from utmost.reports.numbers import at_least, at_most, quantity
 from utmost.reports.release import shown_half_width
@@ -23,7 +24,10 @@ MAX_SHOWN_ROWS = 20
 MAX_CHART_LINES = 60  # of a query
 MAX_CHART_QUERIES = 20
 VALUE_DIGITS = 8
-INTERVAL_REMARK = "Each bar holds the exact number with probability at least 95 %."
+PROBABILITY_TEXT = "with probability at least 95 %"
+TOLD_REMARK = "The bar of a cell that was found holds given that the cell was told."
+NO_BAR_REMARK = "Numbers without a bar have no interval of their own."
+PLACES_REMARK = "The numbers of a top are places."
 
 
 def describe(answer: Answer) -> Report:
@@ -70,17 +74,35 @@ def _entry(row: TidyRow) -> dict[str, object]:
 
 def figure(answer: Answer) -> alt.TopLevelMixin:
     """Each number of the answer as a dot on its interval."""
-    return answers_figure((answer,), f"{answer.name}: {answer.kind}")
+    return answers_figure((answer,), f"{answer.name}: {answer.kind}", answer.error.target)
 
 
-def answers_figure(answers: Iterable[Answer], title: str) -> alt.TopLevelMixin:
-    """A panel for each answer, the first of many, with its numbers as dots on their intervals."""
+def answers_figure(answers: Iterable[Answer], title: str, target: str) -> alt.TopLevelMixin:
+    """A panel for each answer, the first of many; `target` is what the intervals hold, in words."""
     from utmost.charts.intervals import interval_chart
 
     listed = list(answers)
-    cut = f" The first {MAX_CHART_QUERIES} of {len(listed)} queries." if len(listed) > MAX_CHART_QUERIES else ""
-    panels = [_panel(answer) for answer in listed[:MAX_CHART_QUERIES]]
-    return interval_chart(panels, title, f"{INTERVAL_REMARK}{cut}")
+    shown = listed[:MAX_CHART_QUERIES]
+    cut = f"The first {MAX_CHART_QUERIES} of {len(listed)} queries." if len(listed) > MAX_CHART_QUERIES else ""
+    remarks = [*bar_remarks(shown, target), *([cut] if cut else [])]
+    return interval_chart([_panel(answer) for answer in shown], title, " ".join(remarks))
+
+
+def bar_remarks(answers: Sequence[Answer], target: str) -> list[str]:
+    """What the bars of these answers hold, and which numbers have none."""
+    barred = [answer for answer in answers if any(_has_bar(row) for row in answer_rows(answer))]
+    is_bare = any(not _has_bar(row) for answer in answers for row in answer_rows(answer))
+    remarks = {
+        f"Each bar holds {target} {PROBABILITY_TEXT}.": bool(barred),
+        TOLD_REMARK: any(answer.query.needs_delta for answer in barred),
+        NO_BAR_REMARK: is_bare,
+        PLACES_REMARK: any(answer.kind == Top.kind for answer in answers),
+    }
+    return [remark for remark, holds in remarks.items() if holds]
+
+
+def _has_bar(row: TidyRow) -> bool:
+    return row.interval.low is not None and row.interval.high is not None
 
 
 def _panel(answer: Answer) -> IntervalPanel:

@@ -62,20 +62,33 @@ class UnreadAnswer:
     problem: str
 
 
-def shown_losses(losses: ExpectedLosses | None) -> ShownLosses | None:
-    """The numbers of expected losses."""
+def shown_losses(losses: ExpectedLosses | None, face: Fraction | None = None) -> ShownLosses | None:
+    """The numbers of expected losses; `face` is what face value stands for, where that is not the released value."""
     if losses is None:
         return None
-    return ShownLosses(_number(losses.expected), _number(losses.face_value), _number(float(losses.gain)))
+    suffix = "" if face is None else f" (of {_number(face).typeset}, within the prior's range)"
+    face_value = quantity(losses.face_value, SENTENCE_DIGITS, suffix=suffix)
+    return ShownLosses(_number(losses.expected), face_value, _number(float(losses.gain)))
 
 
 def shown_readings(estimate: Estimate) -> list[ShownReading]:
     """The numbers of every reading of an estimate; a cell has its name."""
     names = estimate.cells if estimate.has_cells else ("",)
-    return [_shown_reading(name, reading) for name, reading in zip(names, estimate.readings, strict=True)]
+    pairs = enumerate(zip(names, estimate.readings, strict=True))
+    return [_shown_reading(name, reading, _end_of_range(estimate, place)) for place, (name, reading) in pairs]
 
 
-def _shown_reading(name: str, reading: Reading) -> ShownReading:
+def _end_of_range(estimate: Estimate, place: int) -> Fraction | None:
+    """The end of the prior's range that stands for a lattice number beyond it; None for one within."""
+    if estimate.reader is None or estimate.answer.mechanism.lattice is None:
+        return None
+    axis, value = estimate.reader.of_cell(place).axis, Fraction(estimate.readings[place].value)
+    if axis.first <= value <= axis.last:
+        return None
+    return axis.first if value < axis.first else axis.last
+
+
+def _shown_reading(name: str, reading: Reading, face: Fraction | None) -> ShownReading:
     low, high = reading.interval or (None, None)
     return ShownReading(
         name,
@@ -84,7 +97,7 @@ def _shown_reading(name: str, reading: Reading) -> ShownReading:
         None if low is None else at_least(low, SENTENCE_DIGITS),
         None if high is None else at_most(high, SENTENCE_DIGITS),
         None if reading.unbiased is None else _number(reading.unbiased),
-        shown_losses(reading.loss),
+        shown_losses(reading.loss, face),
     )
 
 

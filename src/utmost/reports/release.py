@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from utmost.exact import decimal_above
 from utmost.publish.release_file import release_content
-from utmost.queries.answer_error import noise_remark
+from utmost.queries.answer_error import kept_limits, noise_remark
 from utmost.reports.blocks import Block, Cell, Paragraph, Report, Table
 from utmost.reports.numbers import Quantity, Rounding, amount, quantity
 from utmost.reports.preview import shown_error
@@ -59,7 +59,16 @@ def figure(release: Release) -> alt.TopLevelMixin:
 
     delta = f", δ = {decimal_above(release.delta)}" if release.delta else ""
     title = release.title or release.source.name
-    return answers_figure(release, f"{title}: ε = {decimal_above(release.epsilon)}{delta}")
+    return answers_figure(release, f"{title}: ε = {decimal_above(release.epsilon)}{delta}", _bars_target(release))
+
+
+def _bars_target(release: Release) -> str:
+    """What the intervals of a release hold: the true numbers, or those of the rows that are kept."""
+    if len(release.answers) == 1:
+        return release.answers[0].error.target
+    limits = kept_limits((answer.query for answer in release), release.unit)
+    part = "" if release.part is None else f" among the rows with {release.part}"
+    return f"the number asked of {' and '.join(limits)}{part}" if limits else f"the true number{part}"
 
 
 def error_remarks(release: Release) -> list[str]:

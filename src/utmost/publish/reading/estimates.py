@@ -186,13 +186,14 @@ class Estimate(Tabular):
         return estimates if self.has_cells else estimates[0]
 
     def __repr__(self) -> str:
-        """A line for each number: what was released, what it is best read as, and where the truth is believed to be."""
+        """A line for each number: released, best read as, and where the truth is believed to be; then the remark."""
         names = self.cells if self.has_cells else (self.answer.name,)
         readings = self.readings[:MAX_REPR_READINGS]
         named = zip(names[:MAX_REPR_READINGS], readings, strict=True)
         lines = [f"{escape_control(name)}: {_reading_line(reading)}" for name, reading in named]
         hidden = len(self.readings) - len(readings)
-        return "\n".join([*lines, *([f"and {hidden} more cells"] if hidden else [])])
+        remarks = [escape_control(self.remark)] if self.remark and self.readings else []
+        return "\n".join([*lines, *([f"and {hidden} more cells"] if hidden else []), *remarks])
 
     def _repr_html_(self) -> str:
         return report_html(self, "estimate")
