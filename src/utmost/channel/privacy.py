@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +33,10 @@ from utmost.spaces import Space
 if TYPE_CHECKING:
     from flint import arb
 
+Floats: TypeAlias = npt.NDArray[np.float64]
+Pairs: TypeAlias = npt.NDArray[np.int64]
 EPSILON_MARGIN = 1e-10  # of an ε computed in doubles
+CELLS_PER_BLOCK = 1 << 20  # pairs times outputs that are compared at one time
 MAX_BALL_BITS = 1 << 14  # of balls, where a power of α cannot be written exactly
 MAX_DIRECT_POWER = 64  # of a ratio, up to which two of them are compared at once
 
@@ -187,8 +190,9 @@ def _candidates(source: Channel, space: Space) -> list[tuple[int, int, bool]]:
     Doubles only leave out what is proved smaller: an entry's double is within 2^-52 of it, so a logarithm of a ratio is
     within 1e-12 of the truth, and MARGIN is far above that. Entries beyond the normal doubles rule nothing out.
     """
-    pairs = np.array(space.edges, dtype=np.int64).reshape(-1, 2)
-    rows = source.rows
+    pairs, rows = space.edge_array, source.rows
+    if not len(pairs):
+        return []
     zero = np.array([[not value for value in row] for row in rows], dtype=bool).reshape(rows.shape)
     doubles = np.where(zero, 1.0, rows.astype(float))
     forward, backward = (~zero[pairs[:, k]] & zero[pairs[:, 1 - k]] for k in (0, 1))
@@ -197,12 +201,30 @@ def _candidates(source: Channel, space: Space) -> list[tuple[int, int, bool]]:
     possible = ~zero[pairs[:, 0]]
     if doubles.size and doubles.min() < np.finfo(float).tiny:
         return _sorted_entries(possible, possible)
-    logs = np.log(doubles)
-    gaps = space.distances[pairs[:, 0], pairs[:, 1]].astype(float)[:, None]
-    slopes = (logs[pairs[:, 0]] - logs[pairs[:, 1]]) / gaps
-    margins = EPSILON_MARGIN * (1 / gaps + np.abs(slopes))
-    floor = np.max(np.abs(slopes) - margins, initial=-np.inf, where=possible)
-    return _sorted_entries(possible & (slopes + margins >= floor), possible & (margins - slopes >= floor))
+    logs, gaps = np.log(doubles), np.array([float(d) for d in space.values])[space.codes[pairs[:, 0], pairs[:, 1]]]
+    pairs_per_block = max(1, CELLS_PER_BLOCK // doubles.shape[1])
+    blocks = [slice(start, start + pairs_per_block) for start in range(0, len(pairs), pairs_per_block)]
+    floor = max(_largest_sure_slope(logs, pairs[k], gaps[k], possible[k]) for k in blocks)
+    masks = [_not_smaller(logs, pairs[k], gaps[k], floor) for k in blocks]
+    return _sorted_entries(*(possible & np.concatenate([mask[way] for mask in masks]) for way in (0, 1)))
+
+
+def _largest_sure_slope(logs: Floats, pairs: Pairs, gaps: Floats, possible: npt.NDArray[np.bool_]) -> float:
+    """A lower bound of the largest |ln ratio|/distance."""
+    slopes, margins = _slopes(logs, pairs, gaps)
+    return float(np.max(np.abs(slopes) - margins, initial=-np.inf, where=possible))
+
+
+def _not_smaller(logs: Floats, pairs: Pairs, gaps: Floats, floor: float) -> tuple[npt.NDArray[np.bool_], ...]:
+    """Where the first input, and where the second, may be likelier by as much as that."""
+    slopes, margins = _slopes(logs, pairs, gaps)
+    return slopes + margins >= floor, margins - slopes >= floor
+
+
+def _slopes(logs: Floats, pairs: Pairs, gaps: Floats) -> tuple[Floats, Floats]:
+    """ln ratio/distance of pairs and outputs, and how far each can be from the truth."""
+    slopes = (logs[pairs[:, 0]] - logs[pairs[:, 1]]) / gaps[:, None]
+    return slopes, EPSILON_MARGIN * (1 / gaps[:, None] + np.abs(slopes))
 
 
 def _sorted_entries(forward: npt.NDArray[np.bool_], backward: npt.NDArray[np.bool_]) -> list[tuple[int, int, bool]]:
