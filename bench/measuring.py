@@ -88,7 +88,7 @@ def inner_ratio(name: str, task: str, ours: str, peer: str, ceiling: float, quic
 class Section:
     """Tasks by name (given a folder for files), figures made of them, and what a page shows of them.
 
-    `prepare` writes the files that the named tasks read.
+    `prepare` writes the files that the named tasks read. A task is stopped after `task_seconds`.
     """
 
     name: str
@@ -96,6 +96,7 @@ class Section:
     figures: list[Figure]
     report: Callable[[Measurements], Blocks]
     prepare: Callable[[Path, list[str]], None] = lambda folder, names: None
+    task_seconds: int = TASK_SECONDS
 
     @contextmanager
     def folder(self, names: list[str]) -> Iterator[Path]:
@@ -120,10 +121,10 @@ class Section:
             environment |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # threads that wait take time too
         try:
             process = subprocess.run(
-                command, capture_output=True, text=True, timeout=TASK_SECONDS, check=False, env=environment
+                command, capture_output=True, text=True, timeout=self.task_seconds, check=False, env=environment
             )
         except subprocess.TimeoutExpired:
-            return {"missing": f"stopped after {TASK_SECONDS} s"}
+            return {"missing": f"stopped after {self.task_seconds} s"}
         if process.returncode or not process.stdout:
             return {"missing": f"failed: {(process.stderr.strip().splitlines() or ['no message'])[-1]}"}
         measurement: Measurement = json.loads(process.stdout.splitlines()[-1])

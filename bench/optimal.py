@@ -15,7 +15,11 @@ import measuring
 from measuring import QUICK, Blocks, Measurement, Measurements, Section, ratio
 
 COMPARED_SIDES = (2, 3) if QUICK else (7, 8)  # of the grids that peers are measured on
-MAX_SIDE = 4 if QUICK else 10
+LARGE_CASES = [(3, "random"), (4, "uniform")] if QUICK else [
+    (10, "uniform"), (10, "random"), (12, "random"), (15, "uniform"), (15, "random"),
+]  # fmt: skip
+LARGEST_SIDE = 5 if QUICK else 20
+LARGEST_SECONDS = 1800  # after which it is stopped
 PRIORS = ("uniform", "random")
 HEADER = [
     "grid", "prior", "what", "time", "utmost's time as a ratio of it", "peak memory", "loss − lower bound, of the loss",
@@ -127,7 +131,8 @@ SOLVERS: dict[str, Callable[[int, str], dict[str, Any]]] = {
 
 Case = tuple[str, int, str]
 COMPARED_CASES = [(solver, side, prior) for side in COMPARED_SIDES for prior in PRIORS for solver in SOLVERS]
-CASES: list[Case] = [*COMPARED_CASES, *(("utmost", MAX_SIDE, prior) for prior in PRIORS)]
+CASES: list[Case] = [*COMPARED_CASES, *(("utmost", side, prior) for side, prior in LARGE_CASES)]
+LARGEST_CASES: list[Case] = [("utmost", LARGEST_SIDE, prior) for prior in PRIORS]
 
 
 def task_name(solver: str, side: int, prior: str) -> str:
@@ -159,6 +164,11 @@ def report(measurements: Measurements) -> Blocks:
     return {"optimal": measuring.markdown_table(HEADER, [table_row(case, measurements) for case in CASES])}
 
 
+def largest_report(measurements: Measurements) -> Blocks:
+    """The table of the largest grid; the part is printed, and is on no page."""
+    return {"places": measuring.markdown_table(HEADER, [table_row(case, measurements) for case in LARGEST_CASES])}
+
+
 def grid_ratio(side: int, prior: str, ceiling: float, quick: bool) -> measuring.Figure:
     """Ours as a ratio of HiGHS's."""
     ours, peer = task_name("utmost", side, prior), task_name("HiGHS", side, prior)
@@ -175,6 +185,14 @@ SECTION = Section(
         grid_ratio(COMPARED_SIDES[1], "random", 0.2, False),
     ],
     report,
+)
+
+LARGE_SECTION = Section(
+    "places",
+    {task_name(*case): lambda folder, case=case: run_task(folder, *case) for case in LARGEST_CASES},
+    [],
+    largest_report,
+    task_seconds=LARGEST_SECONDS,
 )
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Measure time and memory as ratios against a peer or a limit of the same run.
 
-`make bench` measures everything, writes bench/figures.json and rewrites the pages from it; named parts are printed.
+`make bench` measures everything, writes bench/figures.json and rewrites the pages from it; named parts are printed. The
+part `places`, 400 places, runs only where it is named.
 `make bench-check` measures the quick figures and fails above a ceiling. `--quick` runs each part with small sizes, to
 see that it runs.
 """
@@ -40,7 +41,9 @@ PARTS: dict[str, list[measuring.Section]] = {
     "intervals": [continuous.SECTION],
     "axioms": [profiles.SECTION, accountant.SECTION],
     "studio": [studio.SECTION],
+    "places": [optimal.LARGE_SECTION],
 }
+ON_REQUEST = ("places",)  # parts that a whole run leaves out: they take too long
 SECTIONS = {section.name: section for sections in PARTS.values() for section in sections}
 CURVE = pages.ROOT / "docs" / "images" / "width.svg"
 
@@ -48,7 +51,9 @@ CURVE = pages.ROOT / "docs" / "images" / "width.svg"
 def parse_arguments() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", metavar="PART", help="parts to measure and print; by default all")
+    parser.add_argument(
+        "parts", nargs="*", metavar="PART", help="parts to measure and print; by default all but places"
+    )
     parser.add_argument("--quick", action="store_true", help="small sizes, nothing written")
     parser.add_argument("--check", action="store_true", help="the quick figures against their ceilings")
     parser.add_argument("--task", nargs=3, metavar=("SECTION", "TASK", "FOLDER"), help="one task, as JSON")
@@ -79,9 +84,14 @@ def measure_sections(sections: list[measuring.Section]) -> tuple[dict[str, Any],
     return all_measurements, figures.document(figures.run_description(), entries, blocks), problems
 
 
+def whole_run() -> list[str]:
+    """The parts of a whole run."""
+    return [name for name in PARTS if name not in ON_REQUEST]
+
+
 def run_bench(parts: list[str], quick: bool) -> list[str]:
     """Measure; a whole run without a failure is written to the file and to the pages."""
-    sections = [section for name in parts or PARTS for section in PARTS[name]]
+    sections = [section for name in parts or whole_run() for section in PARTS[name]]
     all_measurements, content, problems = measure_sections(sections)
     print("\n".join(content["blocks"]["figures"]), flush=True)
     if quick:
@@ -96,7 +106,7 @@ def run_bench(parts: list[str], quick: bool) -> list[str]:
 def run_check(parts: list[str]) -> list[str]:
     """The quick figures: one line each, and the lines of those above their ceilings."""
     problems = []
-    for section in (section for name in parts or PARTS for section in PARTS[name]):
+    for section in (section for name in parts or whole_run() for section in PARTS[name]):
         entries = figures.check(section) if any(figure.quick for figure in section.figures) else []
         for entry in entries:
             value = "not measured" if entry["value"] is None else f"{entry['value']:g} {entry['unit']}"

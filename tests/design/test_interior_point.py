@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from fractions import Fraction
-from itertools import product
+from itertools import islice, product
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 from strategies import levels, rational_levels, weights
 from utmost.consumer import Consumer, losses, priors
 from utmost.design import Design, by_program, optimal
-from utmost.design.interior_point import interior_point_search
+from utmost.design.interior_point import interior_point_search, newton
 from utmost.design.interior_point.exact_bounds import (
     Multipliers,
     exact_multipliers,
@@ -25,7 +25,11 @@ from utmost.design.interior_point.exact_bounds import (
     make_private,
     to_integers,
 )
-from utmost.design.interior_point.predictor_corrector import _thread_switches, one_thread
+from utmost.design.interior_point.memory import check_memory, largest_size, required_bytes
+from utmost.design.interior_point.model import Model, build_model, first_pairs
+from utmost.design.interior_point.orbits import trivial_orbits
+from utmost.design.interior_point.predictor_corrector import iterate_path
+from utmost.design.interior_point.threads import _thread_switches, one_thread, workers
 from utmost.design.optimal import wide_design
 from utmost.design.privacy_program import cost_bounds
 from utmost.errors import InputError
@@ -269,6 +273,95 @@ def test_a_grid_of_25_points_is_certified_and_its_unused_points_are_never_answer
     assert gaps == sorted(gaps, reverse=True)
 
 
+def model_of(points: Space, level: Level, reader: Consumer) -> Model:
+    costs = reader.costs().astype(float)
+    return build_model(points, level, costs, np.arange(len(points)), trivial_orbits(*costs.shape))
+
+
+@pytest.mark.parametrize("points", [grid(5, 5), discrete(30), cycle(9)], ids=str)
+def test_the_first_pairs_go_both_ways_from_every_point(points: Space) -> None:
+    low, high = first_pairs(points)
+    pairs = set(zip(low.tolist(), high.tolist(), strict=True))
+    edges = {(x, y) for x, y in points.edges} | {(y, x) for x, y in points.edges}
+    assert pairs == {(y, x) for x, y in pairs} <= edges
+    assert set(low) == set(range(len(points)))
+    assert list(low) == sorted(low)
+
+
+def test_every_iterate_is_private_on_all_pairs_though_few_are_worked_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("utmost.design.interior_point.model.MAX_COMPLETE_PAIRS", 4)
+    points, level = grid(5, 5), alpha("1/2")
+    model = model_of(points, level, asymmetric_reader(points))
+    low, high = np.nonzero(model.ratios)
+    counts = []
+    with workers(is_small=True) as pool:
+        for _, iterate in zip(range(12), iterate_path(model, pool), strict=False):
+            slack = iterate.entries[low] - model.ratios[low, high, None] * iterate.entries[high]
+            assert (slack > -1e-15).all()
+            assert iterate.lower < iterate.upper
+            counts.append(sum(len(block.t) for block in iterate.blocks))
+    assert counts == sorted(counts)
+    assert counts[0] < counts[-1] < len(low) * 25
+
+
+def test_the_moves_of_clusters_are_those_of_their_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    """H·ζ = z·force, solved in both kinds of unknowns; and Σ z·H⁻¹·z is the same in both."""
+    points = grid(3, 4)
+    with workers(is_small=True) as pool:
+        iterates = list(islice(iterate_path(model_of(points, epsilon(1), asymmetric_reader(points)), pool), 8))
+    columns = iterates[-1].blocks[0]
+    force = np.cos(np.arange(144.0)).reshape(12, 12)
+    monkeypatch.setattr(newton, "MAX_PAIR_WEIGHT", np.inf)
+    plain = newton.factor_columns(columns)
+    monkeypatch.setattr(newton, "MAX_PAIR_WEIGHT", 0.0)
+    clustered = newton.factor_columns(columns)
+    assert clustered.is_stiff
+    assert not plain.is_stiff
+    first, second = plain.solve(force), clustered.solve(force)
+    assert np.allclose(first.total, second.total, rtol=1e-6, atol=1e-6 * np.abs(first.total).max())
+    changes = second.slack_changes(columns)
+    assert np.allclose(first.slack_changes(columns), changes, rtol=1e-5, atol=1e-6 * np.abs(changes).max())
+    assert np.allclose(plain.coupling, clustered.coupling, rtol=1e-6, atol=1e-6 * np.abs(plain.coupling).max())
+    moves = np.zeros((12, 12))
+    for k, weight in enumerate(columns.v / columns.t):
+        w, low, high = columns.low[k] // 12, columns.low[k] % 12, columns.high[k] % 12
+        row = np.zeros(12)
+        row[low] += columns.z[w, low]
+        row[high] -= columns.ratio[k] * columns.z[w, high]
+        moves[w] += weight * row * (row @ first.total[w])
+    assert np.allclose(moves, columns.z * force, rtol=1e-6, atol=1e-6 * np.abs(columns.z).max())
+
+
+SPACES = [cycle(12), hamming(3), discrete(9), grid(3, 4, "manhattan"), parse_space("grid:2x3+discrete:3"), grid(4, 4)]
+
+
+@pytest.mark.parametrize("strength", ["1/100", "10"])
+@pytest.mark.parametrize("points", SPACES, ids=str)
+def test_any_space_gets_bounds_that_meet_for_weak_and_strong_privacy(points: Space, strength: str) -> None:
+    """With a third of the weights 0 and losses from 10^−18 to 10^18; such rows cost a few digits at ε = 10."""
+    size = len(points)
+    weights_of_points = [k % 3 * (k + 1) for k in range(size)]
+    prior = priors.explicit([Fraction(w, sum(weights_of_points)) for w in weights_of_points])
+    table = [
+        [Fraction(10) ** (3 * ((7 * x + 5 * w) % 13) - 18) if x != w else 0 for w in range(size)] for x in range(size)
+    ]
+    for loss in (losses.over(losses.absolute, points), losses.matrix(table)):
+        design = wide_design(points, epsilon(strength), Consumer(prior, loss))
+        design.certificate.check()
+        assert design.private
+        assert 0 <= design.certificate.gap <= design.loss / 10**7
+
+
+def test_a_path_that_comes_no_nearer_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a goal that doubles cannot reach, the search ends, and what it has is certified."""
+    module = sys.modules[interior_point_search.__module__]
+    monkeypatch.setattr(module, "RELATIVE_GAP", 0.0)
+    points = grid(3, 3)
+    reader = asymmetric_reader(points)
+    design = wide_design(points, alpha("1/2"), reader)
+    assert 0 <= design.certificate.gap <= MAX_RELATIVE_GAP * design.loss
+
+
 @pytest.mark.parametrize("strength", ["1e-9", "1e-6", "1/1000", "10"])
 @pytest.mark.parametrize("loss", [losses.binary, losses.squared, losses.nib])
 def test_any_strength_of_privacy_gets_bounds_that_meet(strength: str, loss: losses.Loss) -> None:
@@ -315,14 +408,24 @@ def test_a_reading_that_costs_nothing_is_the_whole_answer() -> None:
     assert (design.loss, design.certificate.gap, design.privacy_loss.epsilon) == (0, 0, 0.0)
 
 
-@pytest.mark.slow
-def test_what_memory_has_no_room_for_is_refused_with_what_fits() -> None:
-    points = grid(19, 19)
-    with pytest.raises(InputError, match=r"grid:19x19 for 361 readings needs about \d+ GB.*take about \d+ points"):
-        optimal(points, alpha("1/2"), Consumer(priors.zipf(361, 1), losses.binary))
+def test_what_memory_has_no_room_for_is_refused_with_what_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("utmost.design.interior_point.memory.MAX_BYTES", 1 << 20)
+    points = grid(5, 5)
+    with pytest.raises(InputError, match=r"grid:5x5 for 25 readings needs about \d+ GB.*take about \d+ points"):
+        optimal(points, alpha("1/2"), asymmetric_reader(points))
+
+
+def test_400_places_fit_and_what_is_said_to_fit_does() -> None:
+    check_memory(grid(20, 20), 400, 400)
+    fitting = largest_size()
+    assert 400 < fitting < 784
+    assert required_bytes(fitting, fitting, fitting, fitting**2) <= 4 << 30
 
 
 def test_a_space_that_cannot_be_written_out_is_refused_by_size() -> None:
+    points = grid(50, 100)
+    with pytest.raises(InputError, match=r"has 5000 points.* at most 4096: .*elsewhere about \d+"):
+        optimal(points, alpha("1/2"), Consumer(priors.uniform(5000), losses.binary))
     with pytest.raises(InputError, match="at most 4096"):
         optimal(hamming(13), alpha("1/2"), Consumer(priors.uniform(1 << 13), losses.binary))
 

@@ -16,11 +16,13 @@ from utmost.channel import Channel, Matrix, PrivacyLoss, least_epsilon
 from utmost.channel.channel import trusted_channel
 from utmost.consumer import Consumer, Minimax
 from utmost.consumer.losses import check_points, square
+from utmost.design.interior_point.memory import largest_size
 from utmost.errors import InputError, SolverError
 from utmost.exact import Level, Number, Real, decimal, enclosure, rational
 from utmost.lp import LinearProgram, ProgramCertificate, certified_optimum
 from utmost.notebook import Figure, report_html
 from utmost.spaces import Space
+from utmost.spaces.space import MAX_TABLE_POINTS, point_count_text
 
 
 class Rate(Protocol):
@@ -101,7 +103,13 @@ def check_problem(space: Space, level: Level, consumer: Consumer) -> None:
         raise InputError(
             f"the prior must have {len(space)} weights, one for each point of {space.name}, got {consumer.prior.size}"
         )
-    space.check_table_size()
+    if len(space) > MAX_TABLE_POINTS:
+        raise InputError(
+            f"{space.name} has {point_count_text(len(space))} points, and an optimal mechanism is written out for at "
+            f"most {MAX_TABLE_POINTS}",
+            "space",
+            f"on a line so many fit; elsewhere about {largest_size()}, or more if prior and loss have its symmetries",
+        )
     if consumer.secrets is not None and list(map(str, consumer.secrets)) != list(map(str, space.labels)):
         raise InputError(
             f"the consumer's secrets must be the points of {space.name}, in their order, got others",

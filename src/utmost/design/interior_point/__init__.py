@@ -21,22 +21,23 @@ from utmost.design.interior_point.exact_bounds import (
     lower_bound,
     make_private,
 )
-from utmost.design.interior_point.model import Orbits, orbits, trivial_orbits
-from utmost.design.interior_point.predictor_corrector import one_thread
-from utmost.errors import InputError
+from utmost.design.interior_point.memory import check_memory
+from utmost.design.interior_point.orbits import Orbits, orbits, trivial_orbits
 from utmost.exact import Level
 from utmost.spaces import Space
 
 if TYPE_CHECKING:
-    from utmost.design.interior_point.model import Floats, Ints, Model
+    from utmost.design.interior_point.model import Model
+    from utmost.design.interior_point.orbits import Floats, Ints
     from utmost.design.interior_point.predictor_corrector import Iterate
 
 Progress: TypeAlias = Callable[[float, float], None]  # the lower and the upper bound so far
 
 RELATIVE_GAP = 5e-10  # of the loss: the gap at which the doubles are left
 MAX_STEPS = 400
+MAX_IDLE_STEPS = 12  # without a better bound, after which doubles carry no further
 LAST_ITERATES = 4  # mechanisms of the last steps
-MAX_BYTES = 4 << 30  # bytes
+SMALL_CELLS = 1 << 18  # readings times points squared, up to which one thread is enough
 MIN_USED_CHANCE = 1e-6  # a reading that is never likelier than this is left out if another one serves as well
 BLEND_WEIGHTS = tuple(2.0**-k for k in (44, 40, 36, 32, 24, 16, 8, 0))  # of the first mechanism, which has slack
 
@@ -54,13 +55,20 @@ class Search:
     interrupted: bool
 
     def mechanisms(self) -> Iterator[Matrix]:
-        """Mechanisms in fractions, the best first, then those with more slack."""
-        first = self.model.unit * self.model.start
+        """Mechanisms in fractions, those whose rows can be made to sum to 1 at the least loss first."""
+        copies, ratios = self.model.copies, self.model.ratios
+        first = self.model.start.T
         blends = ((1 - weight) * self.last_entries[-1] + weight * first for weight in BLEND_WEIGHTS)
         cheapest = int(self.costs.sum(axis=0).argmin())
-        for entries in map(self.orbits.symmetrise, chain(reversed(self.last_entries), blends)):
-            level = make_private(entries, self.model.low, self.model.high, self.model.ratio, cheapest)
-            yield from (exact_rows(_merge_rare_readings(rows, self.costs)) for rows in (entries, level))
+        low, high = np.nonzero(ratios)
+
+        def level(entries: Floats) -> Floats:
+            return make_private(entries, low, high, ratios[low, high], cheapest)
+
+        last = [self.orbits.symmetrise(columns / copies) for columns in reversed(self.last_entries)]
+        last.sort(key=lambda entries: float((self.costs * level(entries)).sum()))
+        for entries in chain(last, (self.orbits.symmetrise(columns / copies) for columns in blends)):
+            yield from (exact_rows(_merge_rare_readings(rows, self.costs)) for rows in (entries, level(entries)))
 
     def proof(self, space: Space, level: Level, lower_costs: Matrix) -> tuple[tuple[Fraction, ...], Multipliers]:
         """Row multipliers u, Σ u a lower bound, and the multipliers of constraints that prove it."""
@@ -70,12 +78,13 @@ class Search:
 
     def _multipliers(self) -> tuple[Ints, Ints, Ints, Floats]:
         """(reading, low, high, y) of every constraint; those of a column are carried to its whole orbit."""
-        shares = self.model.unit * self.model.copies
-        values = self.best.v / shares[self.model.low]
-        sources, images = self.orbits.sources, self.orbits.images
-        reading = np.repeat(np.arange(len(sources)), len(values))
-        low, high = (images[:, endpoints].ravel() for endpoints in (self.model.low, self.model.high))
-        return reading, low, high, values.T[sources].ravel()
+        pairs = [pairs for block in self.best.blocks for pairs in block.working_pairs()]
+        counts = [len(pairs[w][0]) for w in self.orbits.sources]
+        reading = np.repeat(np.arange(len(counts)), counts)
+        images = list(zip(self.orbits.images, (pairs[w] for w in self.orbits.sources), strict=True))
+        low = np.concatenate([image[pair[0]] for image, pair in images])
+        high = np.concatenate([image[pair[1]] for image, pair in images])
+        return reading, low, high, self.model.cost_unit * np.concatenate([pair[2] for _, pair in images])
 
 
 def _merge_rare_readings(entries: Floats, costs: Floats) -> Floats:
@@ -103,12 +112,14 @@ def interior_point_search(
     """The interior point, until its bounds are within `RELATIVE_GAP`; with `keep_best`, Ctrl-C ends it early."""
     from utmost.design.interior_point.model import build_model
     from utmost.design.interior_point.predictor_corrector import iterate_path
+    from utmost.design.interior_point.threads import workers
 
     symmetry = orbits(space, costs) if symmetric else trivial_orbits(*costs.shape)
-    _check_memory(space, costs.shape[1], len(symmetry.columns))
-    model = build_model(space, level, costs, _nearest_points(costs), symmetry.columns, symmetry.orbit)
+    check_memory(space, costs.shape[1], len(symmetry.columns))
+    model = build_model(space, level, costs, _nearest_points(costs), symmetry)
     report = progress or (lambda lower, upper: None)
-    return _follow_path(model, symmetry, costs, report, iterate_path(model), keep_best)
+    with workers(is_small=model.costs.size * len(space) <= SMALL_CELLS) as pool, np.errstate(all="ignore"):
+        return _follow_path(model, symmetry, costs, report, iterate_path(model, pool), keep_best)
 
 
 def _follow_path(
@@ -117,41 +128,29 @@ def _follow_path(
     """The path to where its bounds are near enough, to where it ends, or to where it is interrupted."""
     best: Iterate | None = None
     last_entries: deque[Floats] = deque(maxlen=LAST_ITERATES)
-    upper, interrupted = np.inf, False
-    with one_thread(), np.errstate(all="ignore"):
-        try:
-            for iterate in islice(steps, MAX_STEPS):
-                best = iterate if best is None or iterate.lower > best.lower else best
-                if iterate.upper < best.lower * (1 - RELATIVE_GAP):  # bounds that cross: doubles carry no further
-                    break
-                if iterate.upper < upper:
-                    last_entries.append(iterate.entries)
-                    upper = iterate.upper
-                report(best.lower, upper)
-                if upper - best.lower <= RELATIVE_GAP * upper:
-                    break
-        except KeyboardInterrupt:
-            if best is None or not keep_best:
-                raise
-            interrupted = True
+    upper, interrupted, idle_steps = np.inf, False, 0
+    try:
+        for iterate in islice(steps, MAX_STEPS):
+            is_better = best is None or iterate.lower > best.lower or iterate.upper < upper
+            idle_steps = 0 if is_better else idle_steps + 1
+            best = iterate if best is None or iterate.lower > best.lower else best
+            if iterate.upper < best.lower * (1 - RELATIVE_GAP):  # bounds that cross: doubles carry no further
+                break
+            if iterate.upper < upper:
+                last_entries.append(iterate.entries)
+                upper = iterate.upper
+            report(model.cost_unit * best.lower, model.cost_unit * upper)
+            if upper - best.lower <= RELATIVE_GAP * upper or idle_steps == MAX_IDLE_STEPS:
+                break
+    except KeyboardInterrupt:
+        if best is None or not keep_best:
+            raise
+        interrupted = True
     assert best is not None
-    return Search(costs, symmetry, model, best, tuple(last_entries), upper, interrupted)
+    return Search(costs, symmetry, model, best, tuple(last_entries), model.cost_unit * upper, interrupted)
 
 
 def _nearest_points(costs: Floats) -> Ints:
     """The point that each reading is most like: itself, or where the loss is least."""
     size, readings = costs.shape
     return np.arange(size) if size == readings else costs.argmin(axis=0)
-
-
-def _check_memory(space: Space, readings: int, columns: int) -> None:
-    """Refuse what memory has no room for, and say what there is room for."""
-    size, pairs = len(space), 2 * len(space.edge_array)
-    required_bytes = 8 * columns * (14 * pairs + 7 * size * size) + 48 * readings * pairs
-    if required_bytes > MAX_BYTES:
-        fitting_points = int(size * (MAX_BYTES / required_bytes) ** (1 / 3))
-        raise InputError(
-            f"an optimal mechanism on {space.name} for {readings} readings needs about "
-            f"{required_bytes / 2**30:.0f} GB, and at most {MAX_BYTES >> 30} are taken",
-            hint=f"take about {fitting_points} points, or a prior and a loss with its symmetries",
-        )

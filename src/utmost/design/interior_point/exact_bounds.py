@@ -24,7 +24,7 @@ from utmost.exact import Level, Number, ball_endpoints
 from utmost.spaces import Space
 
 if TYPE_CHECKING:
-    from utmost.design.interior_point.model import Floats, Ints
+    from utmost.design.interior_point.orbits import Floats, Ints
 
 MULTIPLIER_BITS = 112  # of the integers, beyond what the loss is smaller than the largest cost, or than 1
 BLOCK_MULTIPLIERS = 1 << 18  # multipliers that are integers at one time

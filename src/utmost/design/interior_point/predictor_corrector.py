@@ -1,405 +1,345 @@
-"""Mehrotra's predictor and corrector for privacy programs, and its Newton systems, solved reading by reading.
+"""A primal-dual interior point for privacy programs that looks only at the pairs it comes near to.
 
-One Newton system of the interior point, solved reading by reading.
-
-A step is written as relative changes ζ = dz/z. For one reading its matrix is the Laplacian of a graph whose edges are
-the constraints, weighted by v/t·f·z_a·z_b, plus a diagonal: tight constraints weigh 1/μ, slack ones μ, so the matrix is
-beyond doubles when μ is small. Points that tight constraints hold together move as one, so the unknowns are taken to be
-the move of each such cluster and, for its other points, their moves relative to it; the entries of the matrix in
-these unknowns are sums without cancellation, and it is well conditioned once its diagonal is made 1.
-
-BLAS runs with one thread meanwhile: factoring a hundred matrices of a hundred rows takes ten times longer with two
-threads than with one when something else runs on the machine.
-
-A primal-dual interior point for privacy programs: Mehrotra's predictor and corrector, from a private mechanism.
-
-Every iterate is private up to rounding, so each gives an upper bound; each gives a lower bound too, by the formula of
+Each iterate is private on all pairs, so it gives an upper bound; it gives a lower bound too, by the formula of
 `exact_bounds`. That is what lets a run be stopped at any time.
+
+A step is a predictor, a corrector, and a few more correctors for the products v·t that are far from their mean, each
+weighed so that the step is longest (Colombo and Gondzio, Computational Optimization and Applications 41, 2008). It is
+cut before it violates a pair that is not worked with, and the pairs that it comes near to are then worked with. So
+nothing is ever violated, and a slack is always positive. Where the row multipliers promise much more than the lower
+bound, the reduced costs are made right first, since the bound needs them.
 """
 
 from __future__ import annotations
 
-import ctypes
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
-from typing import Any, TypeAlias
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import pairwise
+from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
-import scipy.sparse as sparse
-from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
-from scipy.sparse import csgraph
+from scipy.linalg.lapack import dpotrf, dpotrs
 
-from utmost.design.interior_point.exact_bounds import SHRINK_BITS
-from utmost.design.interior_point.model import Floats, Ints, Model
+from utmost.design.interior_point.columns import Columns, first_columns, max_step
+from utmost.design.interior_point.model import Model
+from utmost.design.interior_point.newton import DIAGONAL_SHIFT, Factors, Move, factor_columns
+from utmost.design.interior_point.orbits import Floats, Ints
+from utmost.design.interior_point.threads import Workers
 
-MAX_EDGE_WEIGHT = 1e9  # how many times the energy of a reading its edges may weigh before points are taken in clusters
-MAX_REFINEMENTS = 2  # times that the sums of rows are put right at most
-ROW_SUM_TOLERANCE = 1e-15  # how far from right they may be
-DIAGONAL_SHIFT = 1e-15  # added to a unit diagonal where doubles no longer see that a matrix is positive
+BLOCK_READINGS = 25  # of a block, at most
+STEP_SHARE = 0.99  # of the way to the nearest bound that a step goes
+NEW_PAIR_STEP_SHARE = 0.9  # and of the way to the first pair that is not worked with
+NEAR_SHARES = (0.2, 0.05)  # of a pair's largest slack, below which it is worked with: at first, and late
+LATE_ENERGY = 1e-4  # of the loss
+NEW_PAIR_ENERGY = 0.1  # of the mean v·t, given to a pair when it is first worked with
+RESTORED_SHARE = 0.05  # of the energy that the row multipliers may promise above the lower bound
+RESTORATION_STEP_SHARE = 0.8  # of the way to where a multiplier is 0, that restores them
+MAX_CORRECTORS = 8
+TRIAL_FACTOR, TRIAL_EXTRA = 1.08, 0.5  # the step that a corrector is made for, from the longest one so far
+MIN_WEIGHT, TRIED_WEIGHTS = 0.1, 6  # of a corrector: the least one, and how many are tried
+LONG_STEP = 0.95  # with which no more correctors are tried
+MIN_GAIN = 0.005  # of both steps together, that makes the next corrector worth while
+PRODUCT_RANGE = 10.0  # times the target and parts of it, between which products v·t are left as they are
+MIN_TARGET, MAX_TARGET = 1e-6, 0.99  # of the mean v·t
+MAX_REFINEMENTS = 3  # times that the sums of rows are put right at most
+ROW_SUM_TOLERANCE = 1e-13  # how far from right they may be
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NewtonStep:
-    """Relative changes of the entries: that of its `cluster` plus its `individual` one; readings by points."""
+class Iterate:
+    """A mechanism and multipliers, block by block, and the bounds that they give, in units of the model."""
 
-    cluster: Floats
-    individual: Floats
+    blocks: tuple[Columns, ...]
+    lower: float
+    upper: float
 
     @property
-    def total(self) -> Floats:
+    def entries(self) -> Floats:
         """Points by readings."""
-        return np.ascontiguousarray((self.cluster + self.individual).T)
-
-    def __add__(self, other: NewtonStep) -> NewtonStep:
-        return NewtonStep(self.cluster + other.cluster, self.individual + other.individual)
-
-    def difference(self, low: Ints, high: Ints) -> Floats:
-        """ζ[low] − ζ[high] for each pair of points: exact 0 within a cluster but for what is its points' own."""
-        individual, cluster = np.ascontiguousarray(self.individual.T), np.ascontiguousarray(self.cluster.T)
-        return np.asarray((individual[low] - individual[high]) + (cluster[low] - cluster[high]))
+        return np.concatenate([block.z for block in self.blocks]).T
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NewtonSystem:
-    """The factors of every reading's matrix and of the system that couples them through the rows' sums."""
+class Direction:
+    """A change of every part of a point, block by block, and how far it can be followed, past 1: primal and dual."""
+
+    dz: list[Floats]
+    dt: list[Floats]
+    dv: list[Floats]
+    du: Floats
+    primal: float
+    dual: float
+
+
+Vectors: TypeAlias = list[Floats]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class System:
+    """The Newton systems at a point; `coupling` is the factor of the system of the rows' sums, and its scale."""
 
     model: Model
-    weights: Floats
-    heads: Ints
-    scales: Floats
-    factors: list[Floats]
+    workers: Workers
+    factors: list[Factors]
     coupling: tuple[Floats, Floats]
 
-    def solve(self, force: Floats, missing: Floats) -> tuple[NewtonStep, Floats]:
-        """Moves ζ and changes of u with H·ζ = force + entries·u and rows whose sums change by `missing`."""
-        du = self._row_multipliers(missing - self.sums(self._moves(force)))
-        moves = self._moves(force + self.weights * du[self.model.orbit][:, None])
-        residual = missing - self.sums(moves)
+    @property
+    def blocks(self) -> list[Columns]:
+        """The point."""
+        return [factors.columns for factors in self.factors]
+
+    def direction(self, products: Vectors, residuals: Vectors, missing: Floats) -> Direction:
+        """The direction with v·dt + t·dv = products, Gᵀdv + du = residuals, and rows whose sums change by `missing`."""
+        forces = self.workers.map(lambda c, p, r: c.pull(p / c.t) - r, self.blocks, products, residuals)
+        moves = self.workers.map(Factors.solve, self.factors, forces)
+        du, remaining = np.zeros_like(missing), missing - self._sums(moves)
         for _ in range(MAX_REFINEMENTS):
-            correction = self._row_multipliers(residual)
-            refined_moves = moves + self._moves(self.weights * correction[self.model.orbit][:, None])
-            refined_residual = missing - self.sums(refined_moves)
-            if np.abs(refined_residual).max() >= np.abs(residual).max():
+            correction = self._row_multipliers(remaining)
+            moves = self.workers.map(partial(_add_row_multipliers, correction[self.model.orbit]), self.factors, moves)
+            du, remaining = du + correction, missing - self._sums(moves)
+            if np.abs(remaining).max() <= ROW_SUM_TOLERANCE:
                 break
-            moves, du, residual = refined_moves, du + correction, refined_residual
-            if np.abs(residual).max() <= ROW_SUM_TOLERANCE:
-                break
-        return moves, du
+        return self._complete(moves, products, du)
 
-    @property
-    def is_stiff(self) -> bool:
-        """Are points taken in clusters, so that a solution is worth refining."""
-        return bool((self.heads != np.arange(self.heads.shape[1])).any())
+    def restoration(self, residuals: Vectors) -> Direction:
+        """The direction that makes the reduced costs right and leaves every v·t as it is, whatever the row sums."""
+        moves = self.workers.map(lambda f, r: f.solve(-r), self.factors, residuals)
+        zeros = [np.zeros_like(block.t) for block in self.blocks]
+        return self._complete(moves, zeros, np.zeros(len(self.model.orbit_sizes)))
 
-    @property
-    def shares(self) -> Floats:
-        """What an entry in its own units counts for in a row's sum."""
-        return self.model.unit * self.model.copies
+    def _complete(self, moves: list[Move], products: Vectors, du: Floats) -> Direction:
+        parts = self.workers.map(_changes, self.factors, moves, products)
+        dz, dt, dv, primal, dual = zip(*parts, strict=True)
+        return Direction(list(dz), list(dt), list(dv), du, min(primal), min(dual))
 
-    def sums(self, moves: NewtonStep) -> Floats:
+    def _sums(self, moves: list[Move]) -> Floats:
         """How the sums of the rows change, orbit by orbit."""
-        return self.model.totals((self.weights * moves.total).sum(axis=1))
+        changes = [(block.z * move.total).sum(axis=0) for block, move in zip(self.blocks, moves, strict=True)]
+        return self.model.totals(np.sum(changes, axis=0))
 
     def _row_multipliers(self, missing: Floats) -> Floats:
         factor, scale = self.coupling
         return np.asarray(scale * dpotrs(factor, scale * missing, lower=1)[0])
 
-    def _moves(self, force: Floats) -> NewtonStep:
-        sides = np.ascontiguousarray(force.T)
-        is_head = self.heads == np.arange(sides.shape[1])
-        cluster_sums = np.zeros_like(sides)
-        np.add.at(cluster_sums, (np.arange(len(sides))[:, None], self.heads), sides)
-        sides = np.where(is_head, cluster_sums, sides) * self.scales
-        solutions = np.array([dpotrs(f, side, lower=1)[0] for f, side in zip(self.factors, sides, strict=True)])
-        solutions *= self.scales
-        return NewtonStep(np.take_along_axis(solutions, self.heads, axis=1), np.where(is_head, 0.0, solutions))
+
+def _add_row_multipliers(rows: Floats, factors: Factors, move: Move) -> Move:
+    """The move, and that of a change of the multipliers of rows."""
+    change = factors.solve(rows)
+    return Move(move.cluster + change.cluster, move.own + change.own)
 
 
-def newton_system(model: Model, z: Floats, stiffness: Floats, diagonal: Floats, energy: Floats) -> NewtonSystem:
-    """The system at entries z: `stiffness` v/t of each constraint, `diagonal` z·(Gᵀv + s), `energy` Σ v·t + Σ s·z."""
-    edges = _edges(model, z, stiffness)
-    heads = _clusters(edges, edges.max(axis=(1, 2)), energy)
-    matrices = _matrices(edges, np.ascontiguousarray(diagonal.T), heads)
-    points = np.arange(len(z))
-    scales = 1 / np.sqrt(np.maximum(matrices[:, points, points], np.finfo(float).tiny))
-    matrices *= scales[:, :, None]
-    matrices *= scales[:, None, :]
-    weights = model.unit * z * model.copies
-    coupling_matrix, factors = np.zeros((len(z), len(z))), []
-    for matrix, scale, head, weight in zip(matrices, scales, heads, weights.T, strict=True):
-        factors.append(_factor(matrix))
-        coupling_matrix += weight[:, None] * _inverse(factors[-1], scale, head) * weight[None, :]
-    return NewtonSystem(model, weights, heads, scales, factors, _coupling(model, coupling_matrix))
+def _changes(factors: Factors, move: Move, products: Floats) -> tuple[Floats, Floats, Floats, float, float]:
+    """(dz, dt, dv, primal reach, dual reach) of a move."""
+    columns = factors.columns
+    dt = move.slack_changes(columns)
+    dv = products / columns.t - factors.stiffness * dt
+    return columns.z * move.total, dt, dv, max_step(columns.t, dt), max_step(columns.v, dv)
 
 
-def _edges(model: Model, z: Floats, stiffness: Floats) -> Floats:
-    """The weights of each reading's graph: readings by points by points, symmetric."""
-    size, readings = z.shape
-    edges = np.zeros((size * size, readings))
-    edges[model.low * size + model.high] = stiffness * model.factor * z[model.low] * z[model.high]
-    edges = edges.reshape(size, size, readings)
-    return np.ascontiguousarray((edges + edges.transpose(1, 0, 2)).transpose(2, 0, 1))
+def _system(model: Model, workers: Workers, blocks: list[Columns]) -> System:
+    factors = workers.map(factor_columns, blocks)
+    matrix = np.sum([f.coupling for f in factors], axis=0)
+    member = np.zeros((len(model.orbit_sizes), len(matrix)))
+    member[model.orbit, np.arange(len(matrix))] = 1.0
+    if len(member) < len(matrix):
+        matrix = member @ matrix @ member.T
+    scale = 1 / np.sqrt(np.maximum(np.diag(matrix), np.finfo(float).tiny))
+    return System(model, workers, factors, (_factor_coupling(matrix * scale[:, None] * scale), scale))
 
 
-def _clusters(edges: Floats, heaviest: Floats, energy: Floats) -> Ints:
-    """For each reading and point the first point that heavy edges join it to; itself where no edge is too heavy."""
-    readings, size, _ = edges.shape
-    if np.all(heaviest * edges[0].size < MAX_EDGE_WEIGHT * energy):
-        return np.broadcast_to(np.arange(size), (readings, size))
-    reading, x, y = np.nonzero(edges > np.sqrt(heaviest * energy)[:, None, None])
-    shape = (readings * size, readings * size)
-    graph = sparse.csr_array((np.ones(len(x), dtype=np.int8), (reading * size + x, reading * size + y)), shape=shape)
-    count, labels = csgraph.connected_components(graph, directed=False)
-    first = np.empty(count, dtype=np.int64)
-    first[labels[::-1]] = np.arange(readings * size)[::-1]
-    return np.asarray(first[labels].reshape(readings, size) - size * np.arange(readings)[:, None])
-
-
-def _matrices(edges: Floats, diagonal: Floats, heads: Ints) -> Floats:
-    """Laplacian plus diag(rest) in the unknowns of clusters: a head's row stands for its whole cluster."""
-    size = edges.shape[1]
-    points = np.arange(size)
-    point_laplacians = _laplacians(edges, diagonal)
-    is_head = heads == points
-    if is_head.all():
-        return point_laplacians
-    cluster_laplacians = _laplacians(np.where(heads[:, :, None] != heads[:, None, :], edges, 0.0), diagonal)
-    member = (heads[:, :, None] == points).astype(float)
-    cluster_columns = cluster_laplacians @ member
-    cluster_blocks = member.transpose(0, 2, 1) @ cluster_columns
-    rows, columns = is_head[:, :, None], is_head[:, None, :]
-    result = np.where(
-        columns,
-        np.where(rows, cluster_blocks, cluster_columns),
-        np.where(rows, cluster_columns.transpose(0, 2, 1), point_laplacians),
-    )
-    return np.asarray(result)
-
-
-def _laplacians(edges: Floats, diagonal: Floats) -> Floats:
-    points = np.arange(edges.shape[1])
-    result = -edges
-    result[:, points, points] = edges.sum(axis=2) + diagonal
-    return result
-
-
-def _factor(matrix: npt.NDArray[Any]) -> Floats:
-    """The Cholesky factor of a matrix with unit diagonal, shifted where it is not positive to doubles."""
+def _factor_coupling(matrix: Floats) -> Floats:
+    """The Cholesky factor, of a matrix shifted where it is not positive to doubles."""
     shift = 0.0
-    while True:
-        factor, failure = dpotrf(matrix + shift * np.eye(len(matrix)) if shift else matrix, lower=1)
+    while np.isfinite(matrix).all() and shift <= 1:
+        factor, failure = dpotrf(matrix + shift * np.eye(len(matrix)), lower=1)
         if not failure:
             return np.asarray(factor)
-        if not np.isfinite(matrix).all() or shift > 1:
-            raise FloatingPointError("a Newton system is beyond doubles")
         shift = max(DIAGONAL_SHIFT, 10 * shift)
-
-
-def _inverse(factor: Floats, scale: Floats, head: Ints) -> Floats:
-    """The inverse of one reading's matrix, back in relative changes of its points."""
-    half = np.tril(dpotri(factor, lower=1)[0])
-    inverse = (half + np.tril(half, -1).T) * scale[:, None] * scale[None, :]
-    is_follower = head != np.arange(len(head))
-    if not is_follower.any():
-        return np.asarray(inverse)
-    rows = inverse[head]
-    rows[is_follower] += inverse[is_follower]
-    result = rows[:, head]
-    result[:, is_follower] += rows[:, is_follower]
-    return np.asarray(result)
-
-
-def _coupling(model: Model, coupling_matrix: Floats) -> tuple[Floats, Floats]:
-    """The factor of the coupled system summed over orbits, and the scale that makes its diagonal 1."""
-    count = int(model.orbit.max()) + 1
-    member = np.zeros((count, len(model.orbit)))
-    member[model.orbit, np.arange(len(model.orbit))] = 1.0
-    orbit_matrix = member @ coupling_matrix @ member.T
-    scale = 1 / np.sqrt(np.maximum(np.diag(orbit_matrix), np.finfo(float).tiny))
-    return _factor(orbit_matrix * scale[:, None] * scale[None, :]), scale
-
-
-SYMBOL_PATTERNS = (
-    "scipy_openblas_{}_num_threads64_",
-    "scipy_openblas_{}_num_threads",
-    "openblas_{}_num_threads64_",
-    "openblas_{}_num_threads",
-)
-ThreadSwitch: TypeAlias = tuple[Callable[[], int], Callable[[int], None]]  # how many threads there are; make it so many
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """BLAS on one thread in this block, where it is the OpenBLAS that numpy and scipy bring; elsewhere no change."""
-    with ExitStack() as stack:
-        for get_threads, set_threads in _thread_switches():
-            stack.callback(set_threads, get_threads())
-            set_threads(1)
-        yield
-
-
-@cache
-def _thread_switches() -> tuple[ThreadSwitch, ...]:
-    import numpy
-    import scipy
-
-    package_folders = [(Path(package.__path__[0]), package.__name__) for package in (numpy, scipy)]
-    folders = [folder for root, name in package_folders for folder in (root.parent / f"{name}.libs", root / ".dylibs")]
-    switches = (_thread_switch(library) for folder in folders for library in folder.glob("*openblas*"))
-    return tuple(switch for switch in switches if switch is not None)
-
-
-def _thread_switch(library: Path) -> ThreadSwitch | None:
-    try:
-        blas = ctypes.CDLL(str(library))
-    except OSError:
-        return None
-    for pattern in SYMBOL_PATTERNS:
-        if hasattr(blas, pattern.format("set")):
-            return getattr(blas, pattern.format("get")), getattr(blas, pattern.format("set"))
-    return None
-
-
-STEP_SHARE = 0.99  # of the way to the nearest bound that a step goes
-START_COMPLEMENTARITY = 0.1  # of the first loss: the sum of complementarities at the start
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Iterate:
-    """A mechanism, multipliers of the model's constraints, and the bounds that they give, in doubles."""
-
-    entries: Floats
-    v: Floats
-    lower: float
-    upper: float
+    raise FloatingPointError("a Newton system is beyond doubles")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Point:
-    """Where the path is: entries z with slacks t, multipliers v of the constraints, s of z ≥ 0, u of the rows."""
+    """Where the path is: its blocks, multipliers u of the rows' sums, and what the multipliers v add up to."""
 
-    z: Floats
-    t: Floats
-    v: Floats
-    s: Floats
+    model: Model
+    workers: Workers
+    blocks: list[Columns]
     u: Floats
 
     @property
-    def energy(self) -> Floats:
-        """The complementarities of each reading, summed."""
-        return np.asarray((self.v * self.t).sum(axis=0) + (self.s * self.z).sum(axis=0))
+    def energy(self) -> float:
+        """Σ v·t."""
+        return sum(block.energy for block in self.blocks)
+
+    @property
+    def pairs(self) -> int:
+        """The number of working pairs."""
+        return sum(len(block.t) for block in self.blocks)
+
+    def move(self, blocks: list[Columns], u: Floats) -> Point:
+        """The point there."""
+        return Point(self.model, self.workers, blocks, u)
+
+    def missing(self) -> Floats:
+        """What the rows of each orbit lack."""
+        sums = np.sum([block.z.sum(axis=0) for block in self.blocks], axis=0)
+        return np.asarray(self.model.orbit_sizes - self.model.totals(sums))
+
+    def residuals(self, pulls: Vectors) -> Vectors:
+        """c − u − Gᵀv."""
+        rows = self.u[self.model.orbit]
+        return [block.costs - rows - pull for block, pull in zip(self.blocks, pulls, strict=True)]
+
+    def iterate(self, pulls: Vectors) -> Iterate:
+        """The bounds at this point."""
+        minima = np.min(self.workers.map(Columns.dual_minima, self.blocks, pulls), axis=0)
+        orbit_minima = np.full((len(minima), len(self.u)), np.inf)
+        for row, values in zip(orbit_minima, minima, strict=True):
+            np.minimum.at(row, self.model.orbit, values)
+        bounds = np.nan_to_num(orbit_minima @ self.model.orbit_sizes, nan=-np.inf, posinf=-np.inf)
+        upper = sum(float((block.costs * block.z).sum()) for block in self.blocks)
+        return Iterate(tuple(self.blocks), float(bounds.max()), upper)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Direction:
-    """A change of every part of a point."""
-
-    z: Floats
-    t: Floats
-    v: Floats
-    s: Floats
-    u: Floats
-
-    def max_steps(self, point: Point) -> tuple[float, float]:
-        """How far it can be followed before an entry or a slack, and before a multiplier, is 0."""
-        primal = min(_max_step(point.t, self.t), _max_step(point.z, self.z))
-        return primal, min(_max_step(point.v, self.v), _max_step(point.s, self.s))
-
-
-def iterate_path(model: Model) -> Iterator[Iterate]:
-    """The iterates, each nearer to the optimum, until doubles carry no further."""
-    costs = model.costs * model.unit * model.copies
-    point = _start_point(model, costs)
+def iterate_path(model: Model, workers: Workers) -> Iterator[Iterate]:
+    """The iterates, each nearer to the optimum as a rule, until doubles carry no further."""
+    point = _start_point(model, workers)
     while True:
-        pull = model.pull(point.v)
-        yield _iterate(model, costs, point, pull)
+        pulls = workers.map(lambda block: block.pull(block.v), point.blocks)
+        iterate = point.iterate(pulls)
+        yield iterate
         try:
-            point = _next_point(model, costs, point, pull)
+            system = _system(model, workers, point.blocks)
+            residuals = point.residuals(pulls)
+            if float(point.u @ model.orbit_sizes) - iterate.lower > RESTORED_SHARE * point.energy:
+                point, system, pulls = _restore(point, system, residuals)
+                residuals = point.residuals(pulls)
+                yield point.iterate(pulls)
+            point = _next_point(point, system, residuals, is_late=point.energy < LATE_ENERGY * iterate.upper)
         except FloatingPointError:
             return
-        if not np.isfinite(point.v.sum() + point.z.sum()):
+        if not np.isfinite(point.energy):
             return
 
 
-def _start_point(model: Model, costs: Floats) -> Point:
-    slack = model.slack(model.start)
-    level = max(START_COMPLEMENTARITY * float((costs * model.start).sum()), np.finfo(float).tiny) / slack.size
-    u = np.zeros(int(model.orbit.max()) + 1)
-    return Point(model.start, slack, level / slack, level / model.start, u)
+def _start_point(model: Model, workers: Workers) -> Point:
+    count = len(model.costs)
+    cuts = np.linspace(0, count, -(-count // BLOCK_READINGS) + 1).astype(int).tolist()
+    ranges = list(pairwise(cuts))
+    blocks = workers.map(lambda ends: first_columns(model, *ends), ranges)
+    if not model.is_complete:
+        keys = workers.map(lambda block: block.pairs_near(model, block.z, NEAR_SHARES[0]), blocks)
+        blocks = workers.map(lambda block, new: block.with_pairs(model, new, 0.0), blocks, keys)
+    level = float(np.sum([(b.costs * b.z).sum() for b in blocks])) / sum(len(b.t) for b in blocks)
+    blocks = [replace(block, v=level / block.t) for block in blocks]
+    return Point(model, workers, blocks, np.zeros(len(model.orbit_sizes)))
 
 
-def _iterate(model: Model, costs: Floats, point: Point, pull: Floats) -> Iterate:
-    """The bounds at a point; the lower one with the multipliers as they are or a little smaller, as in
-    `exact_bounds`.
-    """
-    reduced_costs = (costs - pull) / (model.unit * model.copies)
-    lower = -np.inf
-    for share in (2.0**-k if k else 0.0 for k in SHRINK_BITS):
-        orbit_minima = np.full(len(point.u), np.inf)
-        np.minimum.at(orbit_minima, model.orbit, (reduced_costs + share * (model.costs - reduced_costs)).min(axis=1))
-        lower = max(lower, float(orbit_minima @ np.bincount(model.orbit)))
-    return Iterate(model.unit * point.z, point.v, lower, float((costs * point.z).sum()))
+def _restore(point: Point, system: System, residuals: Vectors) -> tuple[Point, System, Vectors]:
+    """The point with multipliers whose reduced costs are more nearly right, its system, and what they add up to."""
+    direction = system.restoration(residuals)
+    share = min(1.0, RESTORATION_STEP_SHARE * direction.dual)
+    blocks = [replace(block, v=block.v + share * dv) for block, dv in zip(point.blocks, direction.dv, strict=True)]
+    pulls = point.workers.map(lambda block: block.pull(block.v), blocks)
+    factors = [replace(f, columns=block) for f, block in zip(system.factors, blocks, strict=True)]
+    return point.move(blocks, point.u), replace(system, factors=factors), pulls
 
 
-def _next_point(model: Model, costs: Floats, point: Point, pull: Floats) -> Point:
-    """One predictor, one corrector, and a step along their sum."""
-    z, t, v, s = point.z, point.t, point.v, point.s
-    shares = model.unit * model.copies
-    missing = np.bincount(model.orbit) - model.totals((shares * z).sum(axis=1))
-    residual = costs - pull - s - shares * point.u[model.orbit][:, None]
-    joint = newton_system(model, z, v / t, z * (pull + s), point.energy)
-    level = float(point.energy.sum()) / (v.size + s.size)
+def _next_point(point: Point, system: System, residuals: Vectors, *, is_late: bool) -> Point:
+    """A predictor, correctors, and a step along their sum; then the pairs that it came near to are worked with."""
+    apply, blocks = point.workers.map, point.blocks
+    mean = point.energy / point.pairs
+    direction = system.direction([-block.v * block.t for block in blocks], residuals, point.missing())
+    primal, dual = min(1.0, direction.primal), min(1.0, direction.dual)
+    remaining = sum(
+        apply(lambda b, dt, dv: float((b.t + primal * dt) @ (b.v + dual * dv)), blocks, direction.dt, direction.dv)
+    )
+    target = mean * min(max((remaining / point.pairs / mean) ** 3, MIN_TARGET), MAX_TARGET)
+    products = apply(lambda dt, dv: target - dt * dv, direction.dt, direction.dv)
+    direction = _combine(system, direction, _corrector(system, products), primal * dual, may_refuse=False)
+    return _take_step(point, _improve(system, direction, target), NEAR_SHARES[is_late])
 
-    def direction(push_t: Floats, push_s: Floats) -> Direction:
-        return _direction(model, joint, point, push_t, push_s, residual, missing)
 
-    predictor = direction(-v * t, -s * z)
-    primal, dual = (min(1.0, reach) for reach in predictor.max_steps(point))
-    remaining = float(((v + dual * predictor.v) * (t + primal * predictor.t)).sum())
-    remaining += float(((s + dual * predictor.s) * (z + primal * predictor.z)).sum())
-    target = level * (remaining / (v.size + s.size) / level) ** 3
-    return _take_step(
-        model, point, direction(target - v * t - predictor.t * predictor.v, target - s * z - predictor.z * predictor.s)
+def _improve(system: System, direction: Direction, target: float) -> Direction:
+    """The direction with correctors for the products v·t that are far from the target, as long as steps get longer."""
+    for _ in range(MAX_CORRECTORS):
+        if min(direction.primal, direction.dual) > LONG_STEP:
+            break
+        trial = [min(1.0, TRIAL_FACTOR * step + TRIAL_EXTRA) for step in (direction.primal, direction.dual)]
+        outlying = partial(_outlying_products, trial[0], trial[1], target)
+        products = system.workers.map(outlying, system.blocks, direction.dt, direction.dv)
+        better = _combine(system, direction, _corrector(system, products), MIN_WEIGHT, may_refuse=True)
+        gain = better.primal + better.dual - direction.primal - direction.dual
+        direction = better
+        if gain < MIN_GAIN:
+            break
+    return direction
+
+
+def _corrector(system: System, products: Vectors) -> Direction:
+    """The direction that changes products v·t alone."""
+    zeros = [np.zeros_like(block.z) for block in system.blocks]
+    return system.direction(products, zeros, np.zeros(len(system.model.orbit_sizes)))
+
+
+def _outlying_products(primal: float, dual: float, target: float, columns: Columns, dt: Floats, dv: Floats) -> Floats:
+    """What a step's products v·t lack to be within a range of their target."""
+    products = (columns.t + primal * dt) * (columns.v + dual * dv)
+    lacking = np.clip(products, target / PRODUCT_RANGE, PRODUCT_RANGE * target) - products
+    return np.asarray(np.maximum(lacking, -PRODUCT_RANGE * target))
+
+
+def _combine(
+    system: System, direction: Direction, corrector: Direction, least: float, *, may_refuse: bool
+) -> Direction:
+    """direction + ω·corrector, with the primal and the dual ω that make each step longest; 0 if it may be refused."""
+    weights = np.linspace(max(least, MIN_WEIGHT / 2), 1.0, TRIED_WEIGHTS)
+    weights = np.concatenate([[0.0], weights]) if may_refuse else weights
+    minima = system.workers.map(
+        lambda *parts: _least_changes(weights, *parts),
+        system.blocks,
+        direction.dt,
+        direction.dv,
+        corrector.dt,
+        corrector.dv,
+    )
+    steps = np.minimum(1.0, -1 / np.minimum(np.min(minima, axis=0), -np.finfo(float).tiny))
+    best = len(weights) - 1 - steps[:, ::-1].argmax(axis=1)
+    primal, dual = weights[best]
+    return Direction(
+        [dz + primal * more for dz, more in zip(direction.dz, corrector.dz, strict=True)],
+        [dt + primal * more for dt, more in zip(direction.dt, corrector.dt, strict=True)],
+        [dv + dual * more for dv, more in zip(direction.dv, corrector.dv, strict=True)],
+        direction.du + dual * corrector.du,
+        float(steps[0, best[0]]),
+        float(steps[1, best[1]]),
     )
 
 
-def _direction(
-    model: Model, joint: NewtonSystem, point: Point, push_t: Floats, push_s: Floats, residual: Floats, missing: Floats
-) -> Direction:
-    """The Newton direction that makes v·dt + t·dv = push_t and s·dz + z·ds = push_s, and both residuals 0."""
-    force = point.z * (model.pull(push_t / point.t) - residual) + push_s
-    moves, du = joint.solve(force, missing)
-    direction = _full_direction(model, point, moves, du, push_t, push_s)
-    if not joint.is_stiff:
-        return direction
-    dual_residual = residual - model.pull(direction.v) - direction.s - joint.shares * du[model.orbit][:, None]
-    extra_moves, extra_du = joint.solve(-point.z * dual_residual, missing - joint.sums(moves))
-    return _full_direction(model, point, moves + extra_moves, du + extra_du, push_t, push_s)
+def _least_changes(
+    weights: Floats, columns: Columns, dt: Floats, dv: Floats, more_dt: Floats, more_dv: Floats
+) -> Floats:
+    """The least relative change of a slack, and of a multiplier, for each weight."""
+    parts = ((dt / columns.t, more_dt / columns.t), (dv / columns.v, more_dv / columns.v))
+    return np.array([[(change + weight * more).min() for weight in weights] for change, more in parts])
 
 
-def _full_direction(
-    model: Model, point: Point, moves: NewtonStep, du: Floats, push_t: Floats, push_s: Floats
-) -> Direction:
-    """The direction whose entries move so, and whose multipliers follow."""
-    total = moves.total
-    differences = moves.difference(model.low, model.high)
-    dt = point.t * total[model.low] + model.factor * point.z[model.high] * differences
-    return Direction(point.z * total, dt, (push_t - point.v * dt) / point.t, push_s / point.z - point.s * total, du)
-
-
-def _take_step(model: Model, point: Point, direction: Direction) -> Point:
-    """The next point. Slacks are computed from the entries, but where that cancels, from their own changes."""
-    primal, dual = (min(1.0, STEP_SHARE * reach) for reach in direction.max_steps(point))
-    z, updated_slack = point.z + primal * direction.z, point.t + primal * direction.t
-    slack = model.slack(z)
-    t = np.where(slack > updated_slack / 2, slack, updated_slack)
-    return Point(z, t, point.v + dual * direction.v, point.s + dual * direction.s, point.u + dual * direction.u)
-
-
-def _max_step(values: Floats, changes: Floats) -> float:
-    worst = float(np.min(changes / values, initial=0.0))
-    return -1 / worst if worst < 0 else np.inf
+def _take_step(point: Point, direction: Direction, near_share: float) -> Point:
+    """The next point, with the pairs that it is near to worked with."""
+    model, apply, blocks = point.model, point.workers.map, point.blocks
+    primal, dual = (min(1.0, STEP_SHARE * step) for step in (direction.primal, direction.dual))
+    keys: list[Ints] = []
+    if not model.is_complete:
+        keys = apply(lambda b, dz: b.pairs_near(model, b.z + primal * dz, near_share), blocks, direction.dz)
+        reach = min(apply(lambda b, new, dz: b.reach(model, new, dz), blocks, keys, direction.dz))
+        primal = primal if reach > primal else NEW_PAIR_STEP_SHARE * reach
+    blocks = apply(
+        lambda b, dz, dt, dv: b.step(primal, dual, dz, dt, dv), blocks, direction.dz, direction.dt, direction.dv
+    )
+    following = point.move(blocks, point.u + dual * direction.du)
+    if not keys:
+        return following
+    target = NEW_PAIR_ENERGY * following.energy / following.pairs
+    return following.move(apply(lambda b, new: b.with_pairs(model, new, target), blocks, keys), following.u)
