@@ -233,7 +233,7 @@ def test_a_function_that_does_not_answer_gives_one_clear_error(function, message
 
 
 def test_a_slow_function_is_audited_on_the_draws_there_was_time_for():
-    result = sampled_bound(function_box(lambda s: time.sleep(0.001) or s), (0, 1), samples=10**6, seconds=2)
+    result = sampled_bound(function_box(lambda s: time.sleep(0.001) or s), (0, 1), samples=10**6, seconds=4)
     assert 100 <= result.samples < 10**4
     assert result.lower > 2
 

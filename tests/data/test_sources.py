@@ -208,7 +208,7 @@ def test_declared_columns_must_be_known(tmp_path: Path) -> None:
         (Source("nothing.csv"), "location must be a file that exists, got 'nothing.csv'"),
         (Source("folder.csv"), "location must be a file that exists"),
         (Source("t.txt"), "location must be a .csv, .parquet"),
-        (Source(""), "location must be a .csv"),
+        (Source(""), "location must be given where there is no data frame"),
         (Source("https://x.y/t.csv"), "location must be a .csv"),
         (Source("bundled:other"), "location must be a .csv"),
         (Source("t.csv", table="t"), "table must be left out for 't.csv'"),

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from machine_speed import slowness
 from utmost.errors import LedgerError
 from utmost.ledger import Budget, Part, QueryCost, ReleaseCost, chain, open_ledger
 from utmost.ledger.stores import database
@@ -179,7 +180,7 @@ def test_ten_thousand_charges_are_checked_in_a_third_of_a_second_of_work(tmp_pat
         assert ledger.state("survey").charges == 10_000
         first = time.process_time() - start
         assert ledger.state("survey").spent == 10
-        assert first < 1 / 3, "0.09 s where it was written"
+        assert first < slowness() / 3, "0.09 s where it was written"
         assert time.process_time() - start - first < max(first, 0.1)  # what was checked is not read again
 
 

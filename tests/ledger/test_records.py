@@ -70,7 +70,10 @@ def test_every_epsilon_up_to_a_thousand_is_one(epsilon):
     ("change", "message"),
     [
         ({"epsilon": 0}, "epsilon of a cost must be > 0"),
-        ({"law": "gauss"}, 'law of a cost must be geometric or any or gaussian or concentrated, got "gauss"'),
+        (
+            {"law": "gauss"},
+            'law of a cost must be geometric or any or gaussian or concentrated or canonical, got "gauss"',
+        ),
         ({"steps": 0}, "steps of a cost must be from 1"),
         ({"steps": 2**63}, "steps of a cost must be from 1"),
         ({"query": "x" * 1001}, "query of a cost must be text"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from fractions import Fraction
 from itertools import accumulate, pairwise
@@ -93,7 +94,11 @@ def test_the_time_of_a_draw_does_not_depend_on_the_losses(rate: Fraction) -> Non
         [10**30 * (k > 300) for k in range(size)],
         [k**4 for k in range(size)],
     ]
-    seconds = [least_seconds(losses, choice) for losses in cases]
+    seconds = [math.inf] * len(cases)
+    for _ in range(8):  # a busy machine needs several turns until each case has had a quiet moment
+        seconds = [min(least, least_seconds(losses, choice)) for least, losses in zip(seconds, cases, strict=True)]
+        if max(seconds) < 1.5 * min(seconds):
+            break
     assert max(seconds) < 1.5 * min(seconds)
 
 

@@ -355,7 +355,7 @@ def test_the_least_rho_of_gaussian_noise_meets_the_target_and_the_next_one_does_
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        ({"noise": "gauss"}, 'noise must be geometric or gaussian, got "gauss"'),
+        ({"noise": "gauss"}, 'noise must be geometric, gaussian or canonical, got "gauss"'),
         ({"delta": "1e-6"}, "delta must be left out with geometric noise"),
         ({"noise": "gaussian", "delta": 1}, "delta must be > 0 and below 1"),
     ],
