@@ -85,7 +85,8 @@ CANONICAL: list[dict[str, Any]] = [
 ]
 UNITS = {"row": None, "rows = 2": {"column": "person", "rows": 2}, "groups = 2": {"column": "person", "groups": 2}}
 NOISY = GAUSSIAN[:4] + CANONICAL[:1] + GAUSSIAN[4:] + CANONICAL[1:]
-EPSILONS = st.sampled_from(["1/1000000", "1/3", "10", "35"])
+TINY = "1/1000000"  # canonical noise would reach too far
+EPSILONS = st.sampled_from([TINY, "1/3", "10", "35"])
 
 Row = tuple[int, float | None, str | None]
 ROWS = st.tuples(
@@ -184,6 +185,7 @@ def assert_same_outcome(
     fixed = [(person, x, region) for person, rows in enumerate(others, 1) for _, x, region in rows]
     has_groups = unit is not None and "groups" in unit
     queries = (COUNTS + NOISY[:5] if has_groups else COUNTS + NUMBERS + NOISY) + (OVER if unit else [])
+    queries = [query for query in queries if epsilon != TINY or query.get("noise") != "canonical"]
     outcomes = [
         outcome(tmp_path, rows_query([*fixed, *state]), queries, relation, unit, epsilon)[0] for state in states
     ]
