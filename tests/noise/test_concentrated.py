@@ -98,3 +98,12 @@ def test_a_delta_that_is_hardly_above_0_or_far_above_1_is_still_written_out(rho,
     delta = delta_of_rho(Fraction(rho), Fraction(epsilon))
     assert delta == 1 if Fraction(rho) > 1 else 0 < delta < Fraction(1, 10**800)
     assert max(delta.numerator.bit_length(), delta.denominator.bit_length()) < 3000
+
+
+@pytest.mark.parametrize("huge", [Fraction(10) ** 309, Fraction(10) ** 400])
+def test_amounts_beyond_every_double_are_converted_all_the_same(huge: Fraction) -> None:
+    delta = Fraction(1, 10**6)
+    assert epsilon_of_rho(huge, delta) > huge
+    assert delta_of_rho(huge, Fraction(1)) == 1
+    assert 0 < delta_of_rho(Fraction(1), huge) < Fraction(1, 10**300)
+    assert 0 < rho_of(huge, delta) < huge

@@ -32,6 +32,7 @@ BITS = 256  # of the balls
 DIGITS = 15  # of a result
 MIN_LOG_DELTA = -2000  # of a δ that is written out
 STEPS = 120  # of the search for an order
+MAX_SEARCHED = 10**300  # a ρ or ε in that search
 MIN_LOG_ORDER, MAX_LOG_ORDER = -30.0, 60.0  # of ln(a − 1)
 
 
@@ -44,7 +45,7 @@ def delta_of_rho(rho: Fraction, epsilon: Fraction) -> Fraction:
     '8.82525e-08'
     """
     rho, epsilon = _check_positive(rho, "rho"), _check_positive(epsilon, "epsilon")
-    shown_rho, shown_epsilon = float(rho), float(epsilon)
+    shown_rho, shown_epsilon = _nearby_double(rho), _nearby_double(epsilon)
 
     def log_delta(excess: float) -> float:
         return excess * ((excess + 1) * shown_rho - shown_epsilon) + _log_factor(excess)
@@ -64,7 +65,7 @@ def epsilon_of_rho(rho: Fraction, delta: Fraction) -> Fraction:
     0.899935267660642
     """
     rho, delta = _check_positive(rho, "rho"), check_conversion_delta(delta)
-    shown_rho, log_inverse = float(rho), -_logarithm(delta)
+    shown_rho, log_inverse = _nearby_double(rho), -_logarithm(delta)
 
     def epsilon(excess: float) -> float:
         return (excess + 1) * shown_rho + (log_inverse + _log_factor(excess)) / excess
@@ -83,7 +84,7 @@ def rho_of(epsilon: Fraction, delta: Fraction) -> Fraction:
     0.0243559703595383
     """
     epsilon, delta = _check_positive(epsilon, "epsilon"), check_conversion_delta(delta)
-    shown_epsilon, log_inverse = float(epsilon), -_logarithm(delta)
+    shown_epsilon, log_inverse = _nearby_double(epsilon), -_logarithm(delta)
 
     def negative_rho(excess: float) -> float:
         return ((log_inverse + _log_factor(excess)) / excess - shown_epsilon) / (excess + 1)
@@ -110,6 +111,11 @@ def _check_positive(value: object, name: str) -> Fraction:
     if amount <= 0:
         raise InputError(f"{name} must be > 0, got {amount}", name)
     return amount
+
+
+def _nearby_double(value: Fraction) -> float:
+    """A double for the search of an order alone: every order gives a bound, so a huge number may be cut."""
+    return float(min(value, MAX_SEARCHED))
 
 
 def _best_excess(cost: Callable[[float], float]) -> Fraction:
