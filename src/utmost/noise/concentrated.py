@@ -32,7 +32,7 @@ BITS = 256  # of the balls
 DIGITS = 15  # of a result
 MIN_LOG_DELTA = -2000  # of a δ that is written out
 STEPS = 120  # of the search for an order
-MAX_SEARCHED = 10**300  # a ρ or ε in that search
+MAX_SEARCHED = Fraction(10**300)  # a ρ or ε in that search
 MIN_LOG_ORDER, MAX_LOG_ORDER = -30.0, 60.0  # of ln(a − 1)
 
 
