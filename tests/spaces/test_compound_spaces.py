@@ -133,3 +133,22 @@ def test_large_products_are_lazy() -> None:
     assert math.prod(len(factor) for factor in product.shape.factors) == len(product)  # type: ignore[attr-defined]
     with pytest.raises(InputError, match="its capacity needs no table"):
         _ = product.edges
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
+def test_coordinates_of_grids_their_multiples_and_parts_have_the_distances_between_them(metric: str) -> None:
+    city = parse_space(f"grid:3x4:{metric}")
+    for places in (city, scale_space(city, "sqrt(2)"), sub_space(scale_space(city, "1/3"), ["2,1", "0,3", "1,1"])):
+        assert places.coordinates is not None
+        assert len(places.coordinates) == len(places)
+        for (x, (a, b)), (z, (c, d)) in tuples(enumerate(places.coordinates), repeat=2):
+            rows, columns = abs(a - c), abs(b - d)
+            distance = places.distance(x, z)
+            assert (distance == rows + columns) if metric == "manhattan" else (distance**2 == rows**2 + columns**2)
+    assert sub_space(city, ["2,1"]).coordinates == ((Fraction(2), Fraction(1)),)
+
+
+def test_points_that_are_no_places_have_no_coordinates() -> None:
+    assert all(points.coordinates is None for points in (line(3), discrete(3), hamming(2), sub_space(cycle(4), [1])))
+    with pytest.raises(InputError, match="at most 4096 can be written out"):
+        _ = grid(10**5, 10**5).coordinates

@@ -18,6 +18,7 @@ from utmost.spaces.distance_tables import brief_number, check_labels
 from utmost.spaces.space import (
     MAX_PROFILE_POINTS,
     MAX_TABLE_POINTS,
+    Coordinates,
     Label,
     Profile,
     Shape,
@@ -272,6 +273,11 @@ class ScaledShape(Shape):
         """The same."""
         return self.base.shape.grid_size
 
+    def coordinates(self) -> Coordinates | None:
+        """The multiples."""
+        places = self.base.coordinates
+        return None if places is None else tuple((self.factor * a, self.factor * b) for a, b in places)
+
     def symmetries(self) -> SymmetryGenerators:
         """The same."""
         return symmetry_generators(self.base)
@@ -305,3 +311,8 @@ class SubspaceShape(Shape):
     def distance(self, x: int, other: int) -> Number:
         """As in the parent."""
         return self.parent.distance(int(self.positions[x]), int(self.positions[other]))
+
+    def coordinates(self) -> Coordinates | None:
+        """As in the parent."""
+        places = self.parent.coordinates
+        return None if places is None else tuple(places[k] for k in self.positions.tolist())

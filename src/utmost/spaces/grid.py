@@ -13,7 +13,16 @@ from utmost.errors import InputError
 from utmost.exact import Number, integer, power
 from utmost.spaces.distance_order import IntArray
 from utmost.spaces.line import line
-from utmost.spaces.space import Label, Shape, Space, SpaceFamily, SymmetryGenerators, check_size, sort_pairs
+from utmost.spaces.space import (
+    Coordinates,
+    Label,
+    Shape,
+    Space,
+    SpaceFamily,
+    SymmetryGenerators,
+    check_size,
+    sort_pairs,
+)
 
 Metric = Literal["euclidean", "manhattan"]
 
@@ -93,6 +102,10 @@ class GridShape(Shape):
     def grid_size(self) -> tuple[int, int]:
         """Rows and columns."""
         return self.rows, self.columns
+
+    def coordinates(self) -> Coordinates:
+        """(row, column)."""
+        return tuple((Fraction(row), Fraction(column)) for row in range(self.rows) for column in range(self.columns))
 
     def axes(self) -> list[Space]:
         """Two lines where distances add: along streets, or where one of them is a point."""

@@ -23,6 +23,7 @@ from utmost.spaces.distance_order import IntArray, Triangles, check_triangles, c
 Label: TypeAlias = str | int
 Pair: TypeAlias = tuple[int, int]
 Profile: TypeAlias = tuple[tuple[Number, int], ...]
+Coordinates: TypeAlias = tuple[tuple[Number, Number], ...]
 MAX_TABLE_POINTS = 4096  # points of a space whose distances are written out
 TABLE_LIMIT_TEXT = (
     f"a table has n² distances and at most {MAX_TABLE_POINTS} points; named spaces such as cycle:100000 may be larger"
@@ -90,6 +91,10 @@ class Shape(ABC):
     @property
     def grid_size(self) -> tuple[int, int] | None:
         """The rows and columns of a grid of places, else None."""
+        return None
+
+    def coordinates(self) -> Coordinates | None:
+        """Where each point stands in the plane, else None."""
         return None
 
 
@@ -160,6 +165,15 @@ class Space:
         Known for the homogeneous families and what is made of them; FMPD23's capacities need no more of a space.
         """
         return self.shape.profile()
+
+    @cached_property
+    def coordinates(self) -> Coordinates | None:
+        """Where each point stands in the plane, as a pair of exact numbers; None where its points are no places.
+
+        A grid has (row, column), `points` what it was made of.
+        """
+        self.check_table_size()
+        return self.shape.coordinates()
 
     @cached_property
     def labels(self) -> tuple[Label, ...]:
