@@ -76,8 +76,8 @@ _MODULES = {  # public module: its public names; a module elsewhere is named by 
         recover_frequencies remap_reports weighted_grid""",
     "losses = consumer.losses": """ErrorLoss LOSSES Loss LossFamily absolute asymmetric binary drawn legality matrix nib
         over parse power squared""",
-    "mechanisms": """Geometric exponential folded_geometric geometric inverse_geometric laplace planar response
-        response_dual staircase staircase_space""",
+    "mechanisms": """Geometric channel_on exponential folded_geometric geometric inverse_geometric laplace planar
+        response response_dual staircase staircase_space""",
     "noise": """CanonicalLaw FineLaw TightLaw canonical_law canonical_noise channel_sampler draw_channel draw_row
         draw_samples fine_canonical_noise fine_law geometric_noise permute_and_flip_law row_sampler sampling_table
         system_source tight_law""",

@@ -38,6 +38,7 @@ Pairs: TypeAlias = npt.NDArray[np.int64]
 EPSILON_MARGIN = 1e-10  # of an ε computed in doubles
 CELLS_PER_BLOCK = 1 << 20  # pairs times outputs that are compared at one time
 MAX_BALL_BITS = 1 << 14  # of balls, where a power of α cannot be written exactly
+MAX_ROOT_BITS = 1 << 20  # of a level that is written out as a power of a ratio
 MAX_DIRECT_POWER = 64  # of a ratio, up to which two of them are compared at once
 
 
@@ -128,6 +129,9 @@ def _below_one(product: Callable[[int], arb]) -> bool:
 
 
 def _root(ratio: Fraction, distance: Fraction) -> Number | None:
+    """ratio^(−1/distance), if that can be written in a reasonable number of digits."""
+    if max(ratio.numerator.bit_length(), ratio.denominator.bit_length()) > MAX_ROOT_BITS * distance:
+        return None
     try:
         return power(ratio, -1 / distance)
     except InputError:

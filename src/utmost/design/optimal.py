@@ -40,6 +40,7 @@ from utmost.design.privacy_program import (
 )
 from utmost.exact import Level, Number, Real, alpha, ball_endpoints
 from utmost.lp import certified_optimum
+from utmost.mechanisms.space_channels import level_at, line_step
 from utmost.spaces import Space, line
 
 __all__ = ["Design", "by_program", "is_line", "optimal"]
@@ -126,9 +127,9 @@ def find_design(
     check_problem(space, level, consumer)
     if not level.is_inner:
         return extreme_level_design(space, level, consumer.costs())
-    step = _line_step(space)
+    step = line_step(space)
     if step is not None and step != 1 and len(space) > 1:
-        level_per_step = _level_per_step(level, step)
+        level_per_step = level_at(level, step)
         counts = find_design(line(len(space)), level_per_step, consumer, attempt, progress, keep_best=keep_best)
         return rescale_design(counts, space, level)
     try:
@@ -237,25 +238,7 @@ def _irrational_program(space: Space, level: Level, costs: Matrix) -> DesignAtte
 
 def is_line(space: Space) -> bool:
     """Is it the line of counts."""
-    return _line_step(space) == 1
-
-
-def _line_step(space: Space) -> Number | None:
-    """The distance of neighbours, if the points stand on a line at equal distances in their order; 1 for one point."""
-    size = len(space)
-    if size == 1:
-        return Fraction(1)
-    if len(space.edge_array) != size - 1 or not np.array_equal(space.edge_array, np.arange(size - 1)[:, None] + [0, 1]):
-        return None
-    steps = np.unique(space.codes[space.edge_array[:, 0], space.edge_array[:, 1]])
-    return space.values[steps[0]] if len(steps) == 1 else None
-
-
-def _level_per_step(level: Level, step: Number) -> Level:
-    """The level a step: what `level` allows at distance `step`."""
-    if level.exponent is not None and isinstance(step, Fraction):
-        return Level(level.power(step), level.exponent * step)
-    return Level(level.power(step))
+    return line_step(space) == 1
 
 
 def _bracket_by_rationals(space: Space, level: Level, costs: Matrix, attempt: AttemptFunction) -> Design:

@@ -12,10 +12,12 @@ from utmost.mechanisms.geometric import (
 from utmost.mechanisms.laplace import laplace
 from utmost.mechanisms.planar import planar
 from utmost.mechanisms.randomised_response import response, response_dual
+from utmost.mechanisms.registry import channel_on
 from utmost.mechanisms.staircase import staircase, staircase_space
 
 __all__ = [
     "Geometric",
+    "channel_on",
     "column_weights",
     "exponential",
     "folded_geometric",

@@ -30,6 +30,7 @@ from utmost.mechanisms.mechanism_kind import (
     parse_position,
 )
 from utmost.mechanisms.randomised_response import pairwise_privacy_loss
+from utmost.mechanisms.space_channels import entry_bits, rounded_rows, strict_epsilon
 from utmost.noise import check_level, draw_samples
 from utmost.noise.entropy import EntropySource, entropy_source
 from utmost.noise.table_sampling import (
@@ -41,6 +42,7 @@ from utmost.noise.table_sampling import (
     table_from_thresholds,
     threshold_in_ball,
 )
+from utmost.spaces import Space
 
 if TYPE_CHECKING:
     from flint import arb
@@ -277,9 +279,46 @@ def _build(options: Mapping[str, str], level: Level) -> BuiltMechanism:
     )
 
 
+def exponential_on(space: Space, level: Level) -> Channel:
+    """Pr[y | x] ∝ e^(−ε·d(x,y)/2): the score of y is −d(x,y), which a distance of d moves by at most d.
+
+    Exact where each α^(d/2) is rational; else in fractions (`space_channels`).
+    """
+    powers = [_rational_power(level, distance / 2) for distance in space.values]
+    if None not in powers:
+        weights = np.array(powers, dtype=object)[space.codes]
+        return trusted_channel(space.labels, space.labels, weights / weights.sum(axis=1, keepdims=True))
+    bits = entry_bits(space, level)
+    return trusted_channel(space.labels, space.labels, rounded_rows(_distance_shares(space, level, 2 * bits), bits))
+
+
+def _rational_power(level: Level, distance: Number) -> Fraction | None:
+    """α^distance if that is rational."""
+    try:
+        power = level.power(distance)
+    except InputError:  # a power that cannot be written
+        return None
+    return power if isinstance(power, Fraction) else None
+
+
+def _distance_shares(space: Space, level: Level, precision: int) -> list[list[arb]]:
+    """e^(−ε·d(x,y)/2) over its sum for x, at a level a hair stricter; one ball for equal distances from a point."""
+    with working_precision(precision):
+        rate = strict_epsilon(level, precision) / 2
+        weights = [(-rate * ball(distance, precision)).exp() for distance in space.values]
+        rows = []
+        for codes in space.codes:
+            counts = np.bincount(codes, minlength=len(weights)).tolist()
+            total = sum((count * weight for count, weight in zip(counts, weights, strict=True) if count), 0 * rate)
+            shares = {code: weights[code] / total for code in set(codes.tolist())}
+            rows.append([shares[code] for code in codes.tolist()])
+        return rows
+
+
 EXPONENTIAL = MechanismKind(
     "exponential",
     (Option("scores", "1,2;3,4", "A row of scores for each input."),),
     (SENSITIVITY, Option("monotone", None, "One change moves all scores one way.")),
     _build,
+    exponential_on,
 )

@@ -23,9 +23,10 @@ from utmost.mechanisms.mechanism_kind import (
     parse_position,
     parse_upper_end,
 )
+from utmost.mechanisms.space_channels import level_at, line_step, on_points, refuse_space
 from utmost.noise import EntropySource, check_level, geometric_noise
 from utmost.noise.geometric import MAX_INT64_NOISE
-from utmost.spaces import line
+from utmost.spaces import Space, line
 
 MAX_LAW_COUNT = 10**6  # upper end of a count whose laws are written out
 MAX_MATRIX_COUNT = 2000  # upper end of a count whose matrix is written out
@@ -211,4 +212,12 @@ def _build(options: Mapping[str, str], level: Level) -> BuiltMechanism:
     )
 
 
-GEOMETRIC = MechanismKind("geometric", (SIZE,), (), _build)
+def geometric_on(space: Space, level: Level) -> Channel:
+    """The truncated geometric mechanism on a line: ε of its steps is that of the level at their distance."""
+    step = line_step(space)
+    if step is None:
+        raise refuse_space("geometric", "a line with equal steps", space)
+    return on_points(space, geometric(len(space) - 1, level_at(level, step)).channel())
+
+
+GEOMETRIC = MechanismKind("geometric", (SIZE,), (), _build, geometric_on)

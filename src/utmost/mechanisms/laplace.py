@@ -22,7 +22,7 @@ from utmost.channel.channel import trusted_channel
 from utmost.errors import InputError, UndecidedError
 from utmost.exact import Level, Number, Real, json_number, power, rational
 from utmost.exact.working_precision import working_precision
-from utmost.mechanisms.geometric import Geometric
+from utmost.mechanisms.geometric import Geometric, geometric
 from utmost.mechanisms.mechanism_kind import (
     MAX_MATRIX_COUNT,
     MAX_SLOW_COUNT,
@@ -36,9 +36,10 @@ from utmost.mechanisms.mechanism_kind import (
     parse_numbers,
     require_inner_level,
 )
+from utmost.mechanisms.space_channels import level_at, line_step, on_points, refuse_space
 from utmost.noise import check_level
 from utmost.noise.entropy import EntropySource
-from utmost.spaces import line
+from utmost.spaces import Space, line
 
 if TYPE_CHECKING:
     from flint import arb
@@ -277,9 +278,18 @@ def _cost_content(cost: GridCost) -> dict[str, Any]:
     }
 
 
+def laplace_on(space: Space, level: Level) -> Channel:
+    """Laplace noise on the points of a line: the same as the geometric mechanism there."""
+    step = line_step(space)
+    if step is None:
+        raise refuse_space("laplace", "a line with equal steps", space)
+    return on_points(space, geometric(len(space) - 1, level_at(level, step)).channel())
+
+
 LAPLACE = MechanismKind(
     "laplace",
     (Option("range", "A,B", "The values' range."), Option("granularity", "G", "Step of the grid on the range.")),
     (SENSITIVITY,),
     _build,
+    laplace_on,
 )

@@ -20,7 +20,7 @@ from utmost.exact import Level, Real, integer, rational, sign
 
 if TYPE_CHECKING:
     from utmost.channel import Channel, PrivacyLoss
-    from utmost.exact import Level
+    from utmost.spaces import Space
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +63,17 @@ class BuiltMechanism:
 
 @dataclass(frozen=True, slots=True)
 class MechanismKind:
-    """A mechanism that can be chosen by name. `build` gets the texts of its options by their names, and the level."""
+    """A mechanism that can be chosen by name. `build` gets the texts of its options by their names, and the level.
+
+    `on_space` makes its channel from the points of a space to these points, private at the level there, or refuses the
+    space in one line.
+    """
 
     name: str
     required: tuple[Option, ...]
     optional: tuple[Option, ...]
     build: Callable[[Mapping[str, str], Level], BuiltMechanism]
+    on_space: Callable[[Space, Level], Channel] | None = None
 
     @property
     def options(self) -> tuple[Option, ...]:

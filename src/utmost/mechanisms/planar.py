@@ -31,6 +31,7 @@ from utmost.mechanisms.mechanism_kind import (
     parse_numbers,
     require_inner_level,
 )
+from utmost.mechanisms.planar_grid import planar_on
 from utmost.noise import check_level
 from utmost.noise.entropy import EntropySource
 from utmost.noise.planar import planar_noise, planar_rate
@@ -204,4 +205,5 @@ PLANAR = MechanismKind(
     (Option("step", "S", "Step of the lattice in the plane."),),
     (Option("box", "L,B,R,T", "Keep answers in left,bottom,right,top: coordinates, as --input."),),
     _build,
+    planar_on,
 )

@@ -22,9 +22,11 @@ from utmost.mechanisms.mechanism_kind import (
     check_matrix_size,
     parse_position,
 )
+from utmost.mechanisms.space_channels import least_distance, level_at, on_points
 from utmost.noise import check_level, draw_samples, row_sampler, sampling_table
 from utmost.noise.entropy import EntropySource, entropy_source
 from utmost.noise.table_sampling import SamplingTable
+from utmost.spaces import Space
 
 MAX_MATRIX_VALUES = 2000  # values whose matrix is written out
 MAX_DRAW_VALUES = 10**5  # values that are drawn from
@@ -168,5 +170,15 @@ def _parse_value_count(text: str) -> int:
     return size
 
 
-RESPONSE = MechanismKind("response", (SIZE,), (), _build_response)
-RESPONSE_DUAL = MechanismKind("response-dual", (SIZE,), (), _build_dual)
+def response_on(space: Space, level: Level) -> Channel:
+    """Randomised response at the level of the nearest two points: further points may differ more, and do not."""
+    return on_points(space, response(len(space), level_at(level, least_distance(space))).channel())
+
+
+def response_dual_on(space: Space, level: Level) -> Channel:
+    """The dual of randomised response, likewise."""
+    return on_points(space, response_dual(len(space), level_at(level, least_distance(space))).channel())
+
+
+RESPONSE = MechanismKind("response", (SIZE,), (), _build_response, response_on)
+RESPONSE_DUAL = MechanismKind("response-dual", (SIZE,), (), _build_dual, response_dual_on)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from difflib import get_close_matches
 
+from utmost.channel import Channel
 from utmost.errors import InputError
 from utmost.exact import Level
 from utmost.mechanisms.exponential import EXPONENTIAL
@@ -14,6 +15,8 @@ from utmost.mechanisms.mechanism_kind import SIZE, BuiltMechanism, MechanismKind
 from utmost.mechanisms.planar import PLANAR
 from utmost.mechanisms.randomised_response import RESPONSE, RESPONSE_DUAL
 from utmost.mechanisms.staircase import STAIRCASE
+from utmost.noise import check_level
+from utmost.spaces import Space
 
 MECHANISMS: tuple[MechanismKind, ...] = (
     GEOMETRIC,
@@ -34,6 +37,49 @@ def names() -> list[str]:
 def sized_names() -> list[str]:
     """The names of those that a size and a level determine."""
     return [kind.name for kind in MECHANISMS if kind.required == (SIZE,)]
+
+
+def space_names() -> list[str]:
+    """The names of those that have a channel on a space."""
+    return [kind.name for kind in MECHANISMS if kind.on_space is not None]
+
+
+def channel_on(name: str, space: Space, level: Level) -> Channel:
+    """The channel of a mechanism from the points of a space to these points: ε·d-private for the space's distances.
+
+    `geometric` and `laplace` need a line, `staircase` counts at distance ⌈|x − x′|/Δ⌉, `planar` places that fill a
+    grid; the others go on any space. `response` answers any other point alike, so its level is that of the nearest two
+    points. `exponential` answers y with probability ∝ e^(−ε·d(x,y)/2). Where its entries and those of `planar` are
+    irrational they are fractions as near as `space_channels` says.
+
+    >>> from utmost.exact import alpha
+    >>> from utmost.spaces import grid, line
+    >>> str(channel_on("geometric", line(3), alpha("1/2")).rows[0, 0])
+    '2/3'
+    >>> channel_on("exponential", grid(2, 2), alpha("1/2")).inputs
+    ('0,0', '0,1', '1,0', '1,1')
+    >>> channel_on("geometric", grid(2, 2), alpha("1/2"))
+    Traceback (most recent call last):
+        ...
+    utmost.errors.InputError: geometric needs a line with equal steps, got grid:2x2
+    """
+    kind = find_on_space(name)
+    space.check_table_size()
+    assert kind.on_space is not None
+    return kind.on_space(space, check_level(level))
+
+
+def find_on_space(name: str) -> MechanismKind:
+    """The mechanism of this name, if it has a channel on a space."""
+    choices = space_names()
+    if name not in choices:
+        matches = get_close_matches(str(name).lower().replace("_", "-"), choices, 1, 0.5)
+        raise InputError(
+            f'mechanism must be {", ".join(choices)}, got "{str(name)[:40]}"',
+            "mechanism",
+            f"did you mean {matches[0]}?" if matches else None,
+        )
+    return find(name)
 
 
 def options() -> list[Option]:

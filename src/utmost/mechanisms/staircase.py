@@ -31,6 +31,7 @@ from utmost.mechanisms.mechanism_kind import (
     parse_upper_end,
     require_inner_level,
 )
+from utmost.mechanisms.space_channels import check_inner, least_distance, level_at, on_points, refuse_space
 from utmost.noise import check_level, draw_samples, geometric_noise, row_sampler
 from utmost.noise.entropy import EntropySource, entropy_source
 from utmost.noise.geometric import MAX_INT64_NOISE
@@ -248,4 +249,16 @@ def _build(options: Mapping[str, str], level: Level) -> BuiltMechanism:
     )
 
 
-STAIRCASE = MechanismKind("staircase", (), (SENSITIVITY, SIZE), _build)
+def staircase_on(space: Space, level: Level) -> Channel:
+    """The staircase on counts at distance ⌈|x − x′|/Δ⌉, times a step; Δ is how many counts are nearest to the first."""
+    sensitivity = int((space.codes[0] == 1).sum()) or 1
+    codes = staircase_space(len(space) - 1, sensitivity).codes
+    step = least_distance(space)
+    is_even = all(value == k * step for k, value in enumerate(space.values))
+    if not is_even or not np.array_equal(space.codes, codes):
+        raise refuse_space("staircase", "counts at distance ceil(|x - x'|/D), such as a line", space)
+    check_inner("staircase", level)
+    return on_points(space, staircase(sensitivity, level_at(level, step)).truncate(len(space) - 1).channel())
+
+
+STAIRCASE = MechanismKind("staircase", (), (SENSITIVITY, SIZE), _build, staircase_on)
