@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Any
 
 import numpy as np
@@ -265,6 +266,19 @@ def test_weights_at_once_are_the_weights_one_by_one(name: str, level: Level) -> 
             assert tuple(Fraction(mass, sum(row)) for mass in row) == real_weights(
                 [region.columns[v] for v in vertex_set]
             )
+
+
+@pytest.mark.parametrize("name", ["line:4", "discrete:4", "cycle:4", "hamming:2", "1/2*line:4", "grid:2x2"])
+def test_weights_at_an_irrational_level_are_those_by_determinants_of_exact_numbers(name: str) -> None:
+    for kernel in islice(kernels(parse_space(name), epsilon("1/3")), 12):
+        assert kernel.weights == real_weights([kernel.region.columns[v] for v in kernel.columns])
+        assert sum(kernel.weights[1:], start=kernel.weights[0]) == 1
+
+
+def test_all_kernels_of_five_secrets_at_an_irrational_level_are_weighed_in_seconds_of_the_processor() -> None:
+    start = time.process_time()
+    assert sum(1 for _ in kernels(parse_space("discrete:5"), epsilon(1))) == 1291
+    assert time.process_time() - start < 4  # 0.4 on an idle machine
 
 
 def test_numbers_too_long_for_doubles_are_weighed_one_by_one() -> None:

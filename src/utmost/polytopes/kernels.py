@@ -26,6 +26,7 @@ from utmost.channel import Channel
 from utmost.channel.channel import trusted_channel
 from utmost.errors import InputError
 from utmost.exact import Level, Number, Real
+from utmost.polytopes.polynomial_weights import PolynomialWeights
 from utmost.polytopes.positive_circuits import Step, count_circuits, positive_circuits
 from utmost.polytopes.vertex_columns import (
     Column,
@@ -46,18 +47,23 @@ MAX_INT64_SUM = 1 << 60  # masses below this do not overflow when they are added
 class WeightScale:
     """Weighs minimal sets of columns that average to uniform: Σ p_v·posterior_v = 1/n, for p > 0 that sum to 1."""
 
-    def __init__(self, columns: Sequence[Column]) -> None:
-        self._columns = columns
+    def __init__(self, columns: Sequence[Column], polynomials: PolynomialWeights | None = None) -> None:
+        self._columns, self._polynomials = columns, polynomials
         self._integer_columns = None if _has_reals(columns) else [integer_column(column) for column in columns]
 
     def weights(self, vertex_sets: IntArray) -> Iterator[Weights]:
         """For each row of vertex numbers, their probabilities."""
         if self._integer_columns is None:
-            yield from (real_weights([self._columns[v] for v in row]) for row in vertex_sets.tolist())
+            yield from map(self._irrational_weights, vertex_sets.tolist())
             return
         for masses in self.masses(vertex_sets).tolist():
             total = sum(masses)
             yield tuple(Fraction(mass, total) for mass in masses)
+
+    def _irrational_weights(self, vertex_numbers: Sequence[int]) -> Weights:
+        if self._polynomials is not None:
+            return self._polynomials.weights(vertex_numbers)
+        return real_weights([self._columns[v] for v in vertex_numbers])
 
     def masses(self, vertex_sets: IntArray) -> IntArray:
         """Whole numbers that are to their sum as the weights are to 1: int64 where they fit, else Python's."""
@@ -170,6 +176,7 @@ class PosteriorRegion:
     polynomials: PolynomialColumns | None = field(
         default=None, repr=False
     )  # where entries are irrational: the same as polynomials
+    polynomial_weights: PolynomialWeights | None = field(default=None, repr=False)  # and at a level e^−ε, ε rational
 
     def posterior(self, number: int) -> Column:
         """A vertex as a distribution on the secrets.
@@ -214,8 +221,10 @@ def posterior_region(space: Space, level: Level, progress: Progress | None = Non
         if vector.tobytes() not in powers:
             powers[vector.tobytes()] = level.power(lattice.number(vector))
     columns = tuple(tuple(powers[vector.tobytes()] for vector in point) for point in points)
-    is_rational = not any(isinstance(value, Real) for value in powers.values())
-    return PosteriorRegion(space, level, columns, None if is_rational else polynomial_columns(lattice, points, level))
+    if not any(isinstance(value, Real) for value in powers.values()):
+        return PosteriorRegion(space, level, columns)
+    weights = None if level.exponent is None else PolynomialWeights(lattice, points, level)
+    return PosteriorRegion(space, level, columns, polynomial_columns(lattice, points, level), weights)
 
 
 def _extreme_columns(size: int, level: Level) -> tuple[Column, ...]:
@@ -240,7 +249,7 @@ def kernels(space: Space, level: Level, progress: Progress | None = None) -> Ite
         vertex_count = len(region.columns)
         yield Kernel(tuple(range(vertex_count)), (Fraction(1, vertex_count),) * vertex_count, region)
         return
-    scale, count = WeightScale(region.columns), 0
+    scale, count = WeightScale(region.columns, region.polynomial_weights), 0
     for sets in kernel_sets(region, progress):
         for vertex_numbers, weights in zip(sets.tolist(), scale.weights(sets), strict=True):
             yield Kernel(tuple(vertex_numbers), weights, region)

@@ -20,7 +20,7 @@ walk over it meets every vertex.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
@@ -47,7 +47,7 @@ class DistanceLattice:
     steps: IntArray
     basis_floors: IntArray  # b·2^FLOOR_BITS of each basis number within 2, or just 1 when all distances are rational
 
-    def number(self, vector: IntArray) -> Number:
+    def number(self, vector: IntArray | Sequence[int]) -> Number:
         """The number that a vector stands for."""
         terms = [Fraction(int(c), self.unit) * b for c, b in zip(vector, self.basis, strict=True) if c]
         return sum(terms[1:], start=terms[0]) if terms else Fraction(0)
