@@ -11,7 +11,15 @@ import pytest
 from utmost.channel import deterministic
 from utmost.consumer import Consumer, losses, priors
 from utmost.design import Design, optimal
-from utmost.design.certified_design import CountBound, FreeBound, PriceBound, ProgramBound, RoundedBound, SilentBound
+from utmost.design.certified_design import (
+    CountBound,
+    FixedPointBound,
+    FreeBound,
+    PriceBound,
+    ProgramBound,
+    RoundedBound,
+    SilentBound,
+)
 from utmost.errors import SolverError
 from utmost.exact import alpha, epsilon
 from utmost.spaces import cycle, grid, line, scale_space
@@ -25,6 +33,7 @@ def uniform(size: int, loss: losses.Loss = losses.absolute) -> Consumer:
 
 DESIGNS: dict[type, Callable[[], Design]] = {
     CountBound: lambda: optimal(line(6), alpha("1/2"), uniform(6)),
+    FixedPointBound: lambda: optimal(line(24), epsilon("0.1"), uniform(24)),
     ProgramBound: lambda: optimal(cycle(4), alpha("1/2"), uniform(4, ILLEGAL)),
     RoundedBound: lambda: optimal(line(4), epsilon("0.5"), uniform(4, ILLEGAL)),
     PriceBound: lambda: optimal(grid(5, 5), epsilon("0.5"), uniform(25, losses.over(losses.absolute, grid(5, 5)))),

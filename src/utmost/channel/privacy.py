@@ -36,7 +36,9 @@ if TYPE_CHECKING:
 Floats: TypeAlias = npt.NDArray[np.float64]
 Pairs: TypeAlias = npt.NDArray[np.int64]
 EPSILON_MARGIN = 1e-10  # of an ε computed in doubles
+MAX_LOG = 1e4  # of a numerator or denominator: doubles hold its logarithm within 2e-12
 CELLS_PER_BLOCK = 1 << 20  # pairs times outputs that are compared at one time
+TEXT_BITS = 192  # of the ball around an ε that is written as a bound
 MAX_BALL_BITS = 1 << 14  # of balls, where a power of α cannot be written exactly
 MAX_ROOT_BITS = 1 << 20  # of a level that is written out as a power of a ratio
 MAX_DIRECT_POWER = 64  # of a ratio, up to which two of them are compared at once
@@ -64,7 +66,7 @@ class PrivacyLoss:
         """ε as a line has it: exact where it is rational, else a bound that is not below it."""
         if self.exponent is not None:
             return f"ε {decimal_above(self.exponent)}"
-        return f"ε ≤ {decimal_above(math.nextafter(self.epsilon, math.inf))}"
+        return f"ε ≤ {'inf' if self.ratio is None else decimal_above(self._epsilon_ball(TEXT_BITS))}"
 
     @property
     def epsilon(self) -> float:
@@ -73,7 +75,11 @@ class PrivacyLoss:
             return math.inf
         if self.ratio == 1:
             return 0.0
-        return refine_double(lambda bits: ball(self.ratio, bits).log() / ball(self.distance, bits))  # type: ignore[arg-type]
+        return refine_double(self._epsilon_ball)
+
+    def _epsilon_ball(self, bits: int) -> arb:
+        with working_precision(bits):
+            return ball(self.ratio, bits).log() / ball(self.distance, bits)  # type: ignore[arg-type]
 
     @property
     def exponent(self) -> Fraction | None:
@@ -192,7 +198,8 @@ def _candidates(source: Channel, space: Space) -> list[tuple[int, int, bool]]:
     """(pair, output, is the first input the likelier one) wherever ε can be attained, in order.
 
     Doubles only leave out what is proved smaller: an entry's double is within 2^-52 of it, so a logarithm of a ratio is
-    within 1e-12 of the truth, and MARGIN is far above that. Entries beyond the normal doubles rule nothing out.
+    within 1e-12 of the truth, and MARGIN is far above that. Entries beyond the normal doubles have logarithms that are
+    nearly as good, where they are fractions that are not too long; others rule nothing out.
     """
     pairs, rows = space.edge_array, source.rows
     if not len(pairs):
@@ -203,14 +210,24 @@ def _candidates(source: Channel, space: Space) -> list[tuple[int, int, bool]]:
     if forward.any() or backward.any():
         return _sorted_entries(forward, backward)[:1]
     possible = ~zero[pairs[:, 0]]
-    if doubles.size and doubles.min() < np.finfo(float).tiny:
+    logs = np.log(doubles) if doubles.min(initial=1.0) >= np.finfo(float).tiny else _logs_of_fractions(rows)
+    if logs is None:
         return _sorted_entries(possible, possible)
-    logs, gaps = np.log(doubles), np.array([float(d) for d in space.values])[space.codes[pairs[:, 0], pairs[:, 1]]]
+    gaps = np.array([float(d) for d in space.values])[space.codes[pairs[:, 0], pairs[:, 1]]]
     pairs_per_block = max(1, CELLS_PER_BLOCK // doubles.shape[1])
     blocks = [slice(start, start + pairs_per_block) for start in range(0, len(pairs), pairs_per_block)]
     floor = max(_largest_sure_slope(logs, pairs[k], gaps[k], possible[k]) for k in blocks)
     masks = [_not_smaller(logs, pairs[k], gaps[k], floor) for k in blocks]
     return _sorted_entries(*(possible & np.concatenate([mask[way] for mask in masks]) for way in (0, 1)))
+
+
+def _logs_of_fractions(rows: Matrix) -> Floats | None:
+    """Logarithms of rational entries that no double holds, within 1e-11; None where that is not sure."""
+    if any(isinstance(value, Real) for value in rows.flat):
+        return None
+    parts = [(math.log(v.numerator), math.log(v.denominator)) if v else (0.0, 0.0) for v in rows.flat]
+    logs = np.array(parts).reshape(*rows.shape, 2)
+    return logs[:, :, 0] - logs[:, :, 1] if np.abs(logs).max() < MAX_LOG else None
 
 
 def _largest_sure_slope(logs: Floats, pairs: Pairs, gaps: Floats, possible: npt.NDArray[np.bool_]) -> float:

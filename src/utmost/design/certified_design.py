@@ -20,6 +20,7 @@ from utmost.channel import Channel, Matrix, PrivacyLoss, deterministic, least_ep
 from utmost.channel.channel import trusted_channel
 from utmost.consumer.consumer import first_minimum
 from utmost.design.count_mechanism import objection
+from utmost.design.fixed_point_counts import fixed_point_objection
 from utmost.design.interior_point.exact_bounds import Multipliers, exact_rows, lower_bound
 from utmost.design.privacy_program import Rate, privacy_program
 from utmost.errors import SolverError
@@ -100,6 +101,28 @@ class CountBound(LowerBound):
     def compute(self) -> Number:
         """Σ u, if no reading objects."""
         if self.multipliers is None or objection(self.alpha, self.costs, self.multipliers) is not None:
+            raise SolverError("certificate is not valid: the multipliers of a count are not feasible")
+        return sum(self.multipliers, Fraction(0))
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class FixedPointBound(LowerBound):
+    """Multipliers u for a count that are feasible for the true α, decided in whole numbers (`fixed_point_counts`).
+
+    `costs` are the costs, rounded down where they are irrational.
+    """
+
+    level: Level
+    costs: Matrix
+
+    @property
+    def method(self) -> str:
+        """In words."""
+        return "exact multipliers, checked between rational numbers on both sides of the irrational ones"
+
+    def compute(self) -> Number:
+        """Σ u, if no reading objects."""
+        if self.multipliers is None or fixed_point_objection(self.level, self.costs, self.multipliers) is not None:
             raise SolverError("certificate is not valid: the multipliers of a count are not feasible")
         return sum(self.multipliers, Fraction(0))
 
@@ -225,7 +248,8 @@ class Design:
 
     `privacy_loss` is the ε of the mechanism, recomputed from its entries. `loss` is exact; where irrational data were
     rounded to rational ones it is an upper bound, off by less than the gap. `remap` reads the geometric mechanism's
-    answers so that this mechanism comes out, where it is found that way. `stopped` says that it is the best one known
+    answers so that this mechanism comes out, where it is found that way (where irrational data were rounded, but for
+    the last digits). `stopped` says that it is the best one known
     when Ctrl-C was pressed; its certificate holds all the same.
     """
 

@@ -16,6 +16,7 @@ from utmost.design.certified_design import (
     CountBound,
     Design,
     DesignAttempt,
+    FixedPointBound,
     FreeBound,
     PriceBound,
     ProgramBound,
@@ -29,6 +30,7 @@ from utmost.design.certified_design import (
     simple_design,
 )
 from utmost.design.count_mechanism import remapped_channel, remapped_geometric
+from utmost.design.fixed_point_counts import fixed_point_remap, fixed_point_rows
 from utmost.design.interior_point import Progress, interior_point_search
 from utmost.design.privacy_program import (
     Rate,
@@ -51,7 +53,6 @@ PRECISION_BITS = (56, 112, 224)  # bits tried for that
 MAX_EXACT_CELLS = 8000  # generating pairs times readings up to which a rational program is solved exactly
 MAX_BRACKET_CELLS = 600  # and up to which an irrational one is put between two rational ones
 MAX_SLOW_CELLS = 12000  # and up to which either is tried when ε is so small that the interior point leaves a gap
-SHORT_DENOMINATOR = 64  # denominator of an α that stands for a long one
 MIN_DOUBLE_EXPONENT = 1e-3  # ε times the largest distance, above which doubles are precise enough
 MAX_ACCEPTED_GAP = Fraction(
     1, 10**9
@@ -92,7 +93,8 @@ def optimal(
 
     On a line the remapped geometric mechanism is tried first; its certificate is closed in exact arithmetic (see
     `count_mechanism`), and it always closes for a loss that is monotone on each side of the truth (GRS12 Thm 3.2 for
-    symmetric ones; docs/papers/grs12.md for all). What it does not close goes to the linear program.
+    symmetric ones; docs/papers/grs12.md for all). What it does not close goes to the linear program. For more than 20
+    counts with irrational data this is done in fixed point (see `fixed_point_counts`).
     With rational level, prior and loss the gap is 0 for up to 1200 unknowns and constraints at any level, and as a rule
     for up to thousands of them. Larger programs, and irrational ones, are solved by an interior point (see
     `interior_point`) and certified in integers; the gap is then below 10⁻⁹ of the loss, as a rule. `progress` is called
@@ -133,6 +135,9 @@ def find_design(
         counts = find_design(line(len(space)), level_per_step, consumer, attempt, progress, keep_best=keep_best)
         return rescale_design(counts, space, level)
     try:
+        count = _fixed_point_design(space, level, consumer) if attempt is best_attempt else None
+        if count is not None:
+            return count
         if attempt is best_attempt and _is_wide(space, level, consumer):
             design = wide_design(space, level, consumer, progress, keep_best=keep_best)
             if _is_good_enough(design, space, level):
@@ -154,17 +159,25 @@ def _is_wide(space: Space, level: Level, consumer: Consumer) -> bool:
         return False
     if not is_line(space) or readings != len(space):
         return True
-    short_level = alpha(Fraction(float(level.alpha)).limit_denominator(SHORT_DENOMINATOR))
-    short_costs = _shorten_costs(cost_bounds(consumer, PRECISION_BITS[0])[1])
-    return remapped_geometric(short_level, short_costs).objection is not None
+    return fixed_point_remap(level, cost_bounds(consumer, PRECISION_BITS[0])[0]) is None
 
 
-def _shorten_costs(costs: Matrix) -> Matrix:
-    """The costs as fractions of few digits, where they are long: good enough to guess whether a closed form will do."""
-    scale = max(costs.max(), Fraction(1, 10**9))
-    value_of_id = {id(c): Fraction(round(c / scale * 2**40), 2**40) for c in costs.flat if c.denominator >= 2**40}
-    short_costs = np.array([value_of_id.get(id(c), c / scale) for c in costs.flat], dtype=object)
-    return short_costs.reshape(costs.shape)
+def _fixed_point_design(space: Space, level: Level, consumer: Consumer) -> Design | None:
+    """The remapped geometric mechanism of a count with irrational data, certified; None where it is not optimal.
+
+    None too where the data are rational, or so few that they are carried exactly.
+    """
+    is_count = is_line(space) and consumer.loss.matrix(len(space)).shape[1] == len(space) > MAX_EXACT_REAL_POINTS
+    if not is_count or not has_irrational_costs(space, level, consumer):
+        return None
+    lower_costs, upper_costs = cost_bounds(consumer, PRECISION_BITS[1])
+    proof = fixed_point_remap(level, lower_costs)
+    rows = None if proof is None else fixed_point_rows(level, proof.remap)
+    if proof is None or rows is None:
+        return None
+    bound = FixedPointBound(sum(proof.multipliers, Fraction(0)), level, lower_costs, multipliers=proof.multipliers)
+    design = certify_design(space, level, upper_costs, DesignAttempt(rows, bound, proof.remap))
+    return None if design is None or design.certificate.gap > MAX_RELATIVE_GAP * design.loss else design
 
 
 def wide_design(

@@ -1,9 +1,9 @@
 """Weights of kernel mechanisms at levels e^−ε, ε rational: dependencies of polynomials.
 
-The exponents of a column are k = Σ c_i·b_i/unit with whole c_i and b_i ∈ {1, √2, √5, …}, so each entry α^k is a monomial
-in the symbols s_i = α^(b_i/unit). At a level e^−ε with ε ≠ 0 rational these symbols are algebraically independent
-(Lindemann–Weierstrass): a polynomial in them is zero exactly when all its coefficients are. So a dependency is found
-among polynomials with whole coefficients, by their minors, and becomes numbers at the end.
+The exponents of a column are k = Σ c_i·b_i/unit with whole c_i and b_i ∈ {1, √2, √5, …}, so each entry α^k is a
+monomial in the symbols s_i = α^(b_i/unit). At a level e^−ε with ε ≠ 0 rational these symbols are algebraically
+independent (Lindemann–Weierstrass): a polynomial in them is zero exactly when all its coefficients are. So a dependency
+is found among polynomials with whole coefficients, by their minors, and becomes numbers at the end.
 """
 
 from __future__ import annotations

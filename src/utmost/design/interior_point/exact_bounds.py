@@ -103,7 +103,7 @@ def _reduced_costs(
     """r in units of 2^−2·bits."""
     width, unit = costs.shape[1], 1 << multipliers.bits
     ratios = np.empty(len(space.values), dtype=object)
-    ratios[:] = [_power_rounded_down(level, d, multipliers.bits) for d in space.values]
+    ratios[:] = [power_rounded_down(level, d, multipliers.bits) for d in space.values]
     reduced_costs = costs.ravel().copy()
     for block in multipliers.blocks():
         low, high, reading = multipliers.low[block], multipliers.high[block], multipliers.reading[block]
@@ -113,7 +113,7 @@ def _reduced_costs(
     return reduced_costs.reshape(costs.shape)
 
 
-def _power_rounded_down(level: Level, distance: Number, bits: int) -> int:
+def power_rounded_down(level: Level, distance: Number, bits: int) -> int:
     """α^d in units of 2^−bits, rounded down."""
     if not distance:
         return 1 << bits
