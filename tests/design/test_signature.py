@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from strategies import channels, legal_consumers, rational_levels
 from utmost.channel import Channel, channel, deterministic, mix
 from utmost.consumer import Consumer, losses, priors
 from utmost.design import by_program, lemmas, optimal, remap_of, signature
-from utmost.design.count_mechanism import intervals, signature_text
+from utmost.design.count_mechanism import intervals, remapped_channel, signature_of_remap, signature_text
 from utmost.errors import InputError
 from utmost.exact import Level, alpha, epsilon
 from utmost.mechanisms import geometric
@@ -49,6 +50,12 @@ def test_optimal_vertex_mechanisms_obey_every_lemma_and_spell_their_remap(reader
     assert not failing_entries(symbols)
     remap = deterministic(remap_of(symbols), range(size), range(size))
     assert geometric(size - 1, level).channel().then(remap) == vertex
+
+
+@given(st.lists(st.integers(0, 4), min_size=5, max_size=5), rational_levels())
+@settings(max_examples=40)
+def test_the_signature_of_a_remap_is_that_of_its_mechanism(remap: list[int], level: Level) -> None:
+    assert signature_of_remap(remap) == signature(remapped_channel(level, remap), level)
 
 
 @given(channels(inputs=5, outputs=4), rational_levels())

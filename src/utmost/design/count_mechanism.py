@@ -204,6 +204,27 @@ def remap_of(symbols: Signature) -> list[int]:
     return [mapping[k] for k in range(len(symbols) + 1)]
 
 
+def signature_of_remap(remap: Sequence[int]) -> Signature:
+    """The signature of the truncated geometric mechanism whose answers k are read as remap[k], at any 0 < α < 1.
+
+    A reading's probability is a sum of terms κ_k·α^|i−k|. From input i to i+1 terms with k ≤ i fall by the factor α,
+    and terms with k > i rise by 1/α; so it falls or rises as fast as privacy allows when all do the same.
+
+    >>> signature_of_remap([0, 2, 2, 3])
+    ('↓0↑↑', '↓0S↑', '↓0↓↑')
+    """
+    answers = [[k for k, reading in enumerate(remap) if reading == w] for w in range(len(remap))]
+    return tuple("".join(_step_symbol(i, group) for group in answers) for i in range(len(remap) - 1))
+
+
+def _step_symbol(i: int, answers: list[int]) -> str:
+    if not answers:
+        return ZERO
+    if answers[-1] <= i:
+        return DOWN
+    return UP if answers[0] > i else SLACK
+
+
 def signature_text(symbols: Signature, inputs: Sequence[object], outputs: Sequence[object]) -> str:
     """The signature as the paper prints it, with its labels."""
     width = max(len(str(label)) for label in (*inputs, *outputs)) + 1

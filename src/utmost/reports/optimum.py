@@ -110,14 +110,23 @@ def _numbers(design: Design, uninformed_loss: Number | float | None) -> dict[str
 
 
 def design_signature(design: Design, space: Space, level: Level) -> tuple[str, ...] | None:
-    """Which privacy constraints are tight, on a line; a mechanism between rational levels is tight at its own."""
+    """Which privacy constraints are tight, on a line; a mechanism between rational levels is tight at its own.
+
+    A remap of the geometric mechanism that was put into fractions is private with a hair to spare: its signature is
+    that of the remap.
+    """
     from utmost.design import signature
+    from utmost.design.count_mechanism import signature_of_remap
     from utmost.design.optimal import is_line
 
+    if not level.is_inner or not is_line(space):
+        return None
+    if design.remap is not None:
+        return signature_of_remap(design.remap)
     own_level = design.privacy_loss.level if isinstance(level.alpha, Real) else None
     if own_level is not None and own_level.is_inner and not isinstance(own_level.alpha, Real):
         level = own_level
-    return signature(design.channel, level) if level.is_inner and is_line(space) else None
+    return signature(design.channel, level)
 
 
 def _title(design: Design, problem: DesignProblem | None) -> str:
