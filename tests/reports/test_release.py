@@ -10,7 +10,9 @@ import pytest
 import utmost as ut
 from example_releases import CLOSED, OPEN, answer, survey
 from utmost.publish.release_model import DataOrigin, LedgerEntry, Release
+from utmost.publish.tidy_table import answer_rows
 from utmost.queries.count import Count
+from utmost.reports import answer as answer_report
 from utmost.reports import preview, release
 from utmost.reports.numbers import THIN_SPACE
 
@@ -101,3 +103,44 @@ def test_terminal_and_notebook_show_the_same_release(setting: Any) -> None:
     assert f"16{THIN_SPACE}635" in html
     assert report.text("ledger") == "Ledger: entry 3, budget survey, ε 2/3 left."
     assert "Guarantee: one row changes little." in html
+
+
+CELL_QUERIES = [
+    {
+        "name": "age by vote",
+        "kind": "mean",
+        "column": "age",
+        "low": 18,
+        "high": 98,
+        "step": 1,
+        "nulls": "drop",
+        "keys": {"vote": [0, 1]},
+        "epsilon": 2,
+    },
+    {"name": "ages", "kind": "count", "by": ["age"], "epsilon": 2, "delta": "1e-3"},
+]
+
+
+def test_cells_with_intervals_of_their_own_are_shown_with_them(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with ut.ledger.open_ledger("ledger.sqlite") as budgets:
+        budgets.open(ut.ledger.Budget("survey", "4", delta="1e-3", neighbours="add-remove"))
+    released = ut.release(PLAN | {"query": CELL_QUERIES})
+    report, rows = release.describe(released), {a.name: list(answer_rows(a)) for a in released}
+    for (name, cells), line in zip(rows.items(), report.blocks["answers"].rows, strict=True):  # type: ignore[union-attr]
+        widest = max(row.interval.error for row in cells if row.interval.error is not None)
+        assert str(line[2]).endswith(" or less")
+        assert widest <= Fraction(line[2].rounded) <= widest * Fraction(1001, 1000)
+        table = report.blocks[f"cells of {name}"]
+        for row, (*_, value, low, high) in zip(cells, table.rows, strict=False):  # type: ignore[union-attr]
+            assert row.interval.low is not None
+            assert row.interval.high is not None
+            assert Fraction(low.rounded) <= row.interval.low <= Fraction(value.rounded) <= Fraction(high.rounded)
+    texts = " ".join(report.text(f"remark {number}") for number in range(3))
+    assert release.CELL_INTERVALS_NOTE in texts
+    assert release.FOUND_INTERVALS_NOTE in texts
+    assert "/ rows" not in texts + released._repr_html_()
+    monkeypatch.setattr(answer_report, "MAX_COMPARED_CELLS", 1)
+    assert [line[2] for line in release.describe(released).blocks["answers"].rows] == ["by cell"] * 2  # type: ignore[union-attr]
+    hidden = len(rows["ages"]) - release.MAX_SHOWN_CELLS
+    assert report.text("rest of cells of ages") == f"and {hidden} more; utmost table, or --table, writes them all."

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from utmost.exact.input_text import escape_control
@@ -11,7 +13,7 @@ from utmost.queries.keys import key_name
 from utmost.queries.top import Top
 from utmost.reports.blocks import Block, Cell, Facts, Paragraph, Report, Table
 from utmost.reports.numbers import at_least, at_most, quantity
-from utmost.reports.release import shown_half_width
+from utmost.reports.preview import shown_error
 from utmost.tables import double_above, double_below, nearest
 
 if TYPE_CHECKING:
@@ -21,9 +23,11 @@ if TYPE_CHECKING:
     from utmost.publish.release_model import Answer
 
 MAX_SHOWN_ROWS = 20
+MAX_COMPARED_CELLS = 1000  # of an answer whose widest interval is looked for
 MAX_CHART_LINES = 60  # of a query
 MAX_CHART_QUERIES = 20
 VALUE_DIGITS = 8
+VALUE_COLUMNS = ("value", "low", "high")
 PROBABILITY_TEXT = "with probability at least 95 %"
 TOLD_REMARK = "The bar of a cell that was found holds given that the cell was told."
 NO_BAR_REMARK = "Numbers without a bar have no interval of their own."
@@ -41,16 +45,35 @@ def describe(answer: Answer) -> Report:
             ("best", answer.optimal),
         )
     )
-    columns = key_columns(answer)
-    header = (*columns, "value", "low", "high")
-    table = Table(header, tuple(_shown_row(row, columns) for row in rows[:MAX_SHOWN_ROWS]), len(columns))
     cut = f"The first {MAX_SHOWN_ROWS} of {len(rows)} numbers; to_pandas() has them all."
     blocks: dict[str, Block | None] = {
         "facts": facts,
-        "values": table,
+        "values": values_table(answer, rows[:MAX_SHOWN_ROWS]),
         "cut": Paragraph(cut) if len(rows) > MAX_SHOWN_ROWS else None,
     }
     return Report(blocks, lambda: {"name": answer.name, "kind": answer.kind, "rows": [_entry(row) for row in rows]})
+
+
+def shown_half_width(answer: Answer) -> Cell:
+    """The half width of the 95 % interval, as far as the release itself says it; of cells that differ, the largest."""
+    if not has_cell_intervals(answer):
+        return shown_error(answer.released_error).half_width
+    if len(answer.named_values) > MAX_COMPARED_CELLS:
+        return "by cell"
+    return at_most(max(row.interval.error or Fraction(0) for row in answer_rows(answer)), suffix=" or less")
+
+
+def has_cell_intervals(answer: Answer) -> bool:
+    """Has each cell an interval of its own: a mean with its noisy number of rows, a cell that was found."""
+    if not (answer.query.needs_delta or answer.error.over_rows) or not isinstance(answer.value, tuple):
+        return False
+    return any(_has_bar(row) for row in islice(answer_rows(answer), 1))
+
+
+def values_table(answer: Answer, rows: Sequence[TidyRow]) -> Table:
+    """Some numbers of an answer with their keys and intervals."""
+    columns = key_columns(answer)
+    return Table((*columns, *VALUE_COLUMNS), tuple(_shown_row(row, columns) for row in rows), len(columns))
 
 
 def _condition(answer: Answer) -> str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from utmost.exact import decimal_above
 from utmost.publish.release_file import release_content
+from utmost.publish.tidy_table import answer_rows
 from utmost.queries.answer_error import kept_limits, noise_remark
+from utmost.reports.answer import answers_figure, has_cell_intervals, shown_half_width, values_table
 from utmost.reports.blocks import Block, Cell, Paragraph, Report, Table
 from utmost.reports.numbers import Quantity, Rounding, amount, quantity
-from utmost.reports.preview import shown_error
 
 if TYPE_CHECKING:
     import altair as alt
@@ -18,6 +20,10 @@ if TYPE_CHECKING:
 
 MAX_SHOWN_CELLS = 12  # of a histogram
 VALUE_DIGITS = 8
+CELL_INTERVALS_NOTE = (
+    "or less, by cell: each cell has an interval of its own, low to high, which holds with probability 95 %."
+)
+FOUND_INTERVALS_NOTE = "The interval of a cell that was found holds given that the cell was told."
 
 
 def describe(release: Release) -> Report:
@@ -30,7 +36,8 @@ def describe(release: Release) -> Report:
         ),
         "space": Paragraph(),
     }
-    blocks |= {f"cells of {answer.name}": _cells_paragraph(answer) for answer in release}
+    for answer in release:
+        blocks |= _cell_blocks(answer)
     blocks |= {f"remark {number}": Paragraph(remark) for number, remark in enumerate(error_remarks(release))}
     entry = release.entry
     blocks["guarantee"] = Paragraph(f"Guarantee: {release.guarantee}.")
@@ -48,15 +55,8 @@ def answer_value(answer: Answer) -> Quantity | None:
     return None if isinstance(answer.value, tuple) else quantity(answer.value, VALUE_DIGITS)
 
 
-def shown_half_width(answer: Answer) -> Cell:
-    """The half width of the 95 % interval, as far as the release itself says it."""
-    return shown_error(answer.released_error).half_width
-
-
 def figure(release: Release) -> alt.TopLevelMixin:
     """A panel for each answer, its numbers as dots on their intervals."""
-    from utmost.reports.answer import answers_figure
-
     delta = f", δ = {decimal_above(release.delta)}" if release.delta else ""
     title = release.title or release.source.name
     return answers_figure(release, f"{title}: ε = {decimal_above(release.epsilon)}{delta}", _bars_target(release))
@@ -73,7 +73,12 @@ def _bars_target(release: Release) -> str:
 
 def error_remarks(release: Release) -> list[str]:
     """What must be known to read the errors of a release."""
-    notes = sorted({answer.released_error.note for answer in release} - {""})
+    in_cells = [answer for answer in release if has_cell_intervals(answer)]
+    notes = sorted({answer.released_error.note for answer in release if answer not in in_cells} - {""})
+    if in_cells:
+        notes.append(CELL_INTERVALS_NOTE)
+    if any(answer.query.needs_delta for answer in in_cells):
+        notes.append(FOUND_INTERVALS_NOTE)
     remark = noise_remark((answer.query for answer in release), release.unit, release.part)
     return notes if remark is None else [*notes, remark]
 
@@ -91,13 +96,25 @@ def _answer_row(answer: Answer) -> tuple[Cell, ...]:
     )
 
 
-def _cells_paragraph(answer: Answer) -> Paragraph | None:
-    """The cells of a histogram with their values, the first of many."""
+def _cell_blocks(answer: Answer) -> dict[str, Block | None]:
+    """The cells of an answer with their values, the first of many; as a table where each has an interval of its own."""
     if not isinstance(answer.value, tuple):
-        return None
+        return {}
+    key, hidden = f"cells of {answer.name}", len(answer.named_values) - MAX_SHOWN_CELLS
+    more = f"and {hidden} more" if hidden > 0 else ""
+    if not has_cell_intervals(answer):
+        return {key: _cells_paragraph(answer, more)}
+    rows = list(islice(answer_rows(answer), MAX_SHOWN_CELLS))
+    return {
+        f"title of {key}": Paragraph(f"{answer.name}:"),
+        key: values_table(answer, rows),
+        f"rest of {key}": Paragraph(f"{more}; utmost table, or --table, writes them all.") if more else None,
+        f"space after {key}": Paragraph(),
+    }
+
+
+def _cells_paragraph(answer: Answer, more: str) -> Paragraph:
     parts: list[Cell] = [f"{answer.name}: "]
-    pairs = answer.named_values
-    for number, (name, value) in enumerate(pairs[:MAX_SHOWN_CELLS]):
+    for number, (name, value) in enumerate(answer.named_values[:MAX_SHOWN_CELLS]):
         parts += [f"{'; ' if number else ''}{name}: ", quantity(value)]
-    hidden = len(pairs) - MAX_SHOWN_CELLS
-    return Paragraph(*parts, f"; and {hidden} more" if hidden > 0 else "")
+    return Paragraph(*parts, f"; {more}" if more else "")
