@@ -166,6 +166,31 @@ def test_no_name_is_written_twice() -> None:
         assert len(value.split()) == len(set(value.split()))
 
 
+def test_a_public_module_lists_its_public_names_however_it_was_reached() -> None:
+    program = (
+        "import utmost as ut\n"
+        "import utmost.channel, utmost.continuous.losses\n"
+        "for name, home in ut._module_homes().items():\n"
+        "    value = ut\n"
+        "    for part in name.split('.'):\n"
+        "        value = getattr(value, part)\n"
+        "    print(name, *dir(value))\n"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    listed = {line.split()[0]: set(line.split()[1:]) for line in run.stdout.splitlines()}
+    assert listed == {name: PUBLIC[home] for name, home in ut._module_homes().items()}
+
+
+def test_completion_in_a_notebook_offers_public_names() -> None:
+    interactive = pytest.importorskip("IPython.core.interactiveshell")
+    shell = interactive.InteractiveShell()
+    shell.user_ns["ut"] = ut
+    shell.Completer.use_jedi = False
+    for line, home in (("ut.losses.", "utmost.consumer.losses"), ("ut.audit.", "utmost.audit")):
+        offered = shell.Completer.complete(line_buffer=line, cursor_pos=len(line))[1]
+        assert {name.lstrip(".") for name in offered if "__" not in name} == PUBLIC[home]
+
+
 @pytest.mark.slow
 def test_type_checkers_resolve_public_names(tmp_path: Path) -> None:
     pytest.importorskip("mypy")

@@ -13,8 +13,9 @@ The two tables below name every public thing once. What they do not name is priv
 `docs/make_api.py` writes `docs/api.md` and the type stub `__init__.pyi` from them.
 """
 
+import sys
 from importlib import import_module
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 __version__ = "0.1.0"
@@ -110,6 +111,7 @@ def _module_homes() -> dict[str, str]:
 
 _HOME = {name: home for home, names in _NAMES.items() for name in names.split()}
 _MODULE_HOME = {name: home for name, home in _module_homes().items() if "." not in name}
+_PUBLIC_BY_HOME = {_module_homes()[key.partition(" = ")[0]]: sorted(names.split()) for key, names in _MODULES.items()}
 _CHECKED: dict[str, Any] = {}  # the functions that were used
 
 __all__ = sorted([*_HOME, *_MODULE_HOME])  # noqa: PLE0605
@@ -118,7 +120,9 @@ __all__ = sorted([*_HOME, *_MODULE_HOME])  # noqa: PLE0605
 def __getattr__(name: str) -> Any:
     """Load a public name from its home; a function checks the kinds of its arguments."""
     if name in _MODULE_HOME:
-        return import_module(_MODULE_HOME[name])
+        module = import_module(_MODULE_HOME[name])
+        _list_public_names(module)
+        return module
     if name not in _HOME:
         raise AttributeError(f"module 'utmost' has no attribute {name!r}")
     value = getattr(import_module(_HOME[name]), name)
@@ -134,3 +138,25 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     """The public names."""
     return sorted([*__all__, "__version__"])
+
+
+def _list_public_names(module: ModuleType) -> None:
+    """Make `dir` of a public module, and of the public modules in it, list the public names alone."""
+    for home, names in _PUBLIC_BY_HOME.items():
+        if home == module.__name__ or home.startswith(f"{module.__name__}."):
+            part = sys.modules.get(home)
+            if part is not None and "__dir__" not in vars(part):
+                inner = {name.rpartition(".")[2] for name in _PUBLIC_BY_HOME if name.rpartition(".")[0] == home}
+                vars(part)["__dir__"] = sorted({*names, *(inner & set(vars(part)))}).copy
+
+
+class _Package(ModuleType):
+    """This package: a public module in it lists its public names from the moment it is imported."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if isinstance(value, ModuleType):
+            _list_public_names(value)
+        super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
