@@ -182,13 +182,17 @@ def test_a_public_module_lists_its_public_names_however_it_was_reached() -> None
 
 
 def test_completion_in_a_notebook_offers_public_names() -> None:
-    interactive = pytest.importorskip("IPython.core.interactiveshell")
-    shell = interactive.InteractiveShell()
+    pytest.importorskip("IPython")
+    from IPython.core.completer import provisionalcompleter
+    from IPython.core.interactiveshell import InteractiveShell
+
+    shell = InteractiveShell()
     shell.user_ns["ut"] = ut
     shell.Completer.use_jedi = False
     for line, home in (("ut.losses.", "utmost.consumer.losses"), ("ut.audit.", "utmost.audit")):
-        offered = shell.Completer.complete(line_buffer=line, cursor_pos=len(line))[1]
-        assert {name.lstrip(".") for name in offered if "__" not in name} == PUBLIC[home]
+        with provisionalcompleter():
+            offered = {completion.text.lstrip(".") for completion in shell.Completer.completions(line, len(line))}
+        assert {name for name in offered if "__" not in name} == PUBLIC[home]
 
 
 @pytest.mark.slow

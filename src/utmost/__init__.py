@@ -111,7 +111,10 @@ def _module_homes() -> dict[str, str]:
 
 _HOME = {name: home for home, names in _NAMES.items() for name in names.split()}
 _MODULE_HOME = {name: home for name, home in _module_homes().items() if "." not in name}
-_PUBLIC_BY_HOME = {_module_homes()[key.partition(" = ")[0]]: sorted(names.split()) for key, names in _MODULES.items()}
+_LISTED = {_module_homes()[key.partition(" = ")[0]]: set(names.split()) for key, names in _MODULES.items()}
+for _name, _home in _module_homes().items():  # ut.continuous.losses is listed in ut.continuous
+    if "." in _name:
+        _LISTED[_home.rpartition(".")[0]].add(_name.rpartition(".")[2])
 _CHECKED: dict[str, Any] = {}  # the functions that were used
 
 __all__ = sorted([*_HOME, *_MODULE_HOME])  # noqa: PLE0605
@@ -142,16 +145,15 @@ def __dir__() -> list[str]:
 
 def _list_public_names(module: ModuleType) -> None:
     """Make `dir` of a public module, and of the public modules in it, list the public names alone."""
-    for home, names in _PUBLIC_BY_HOME.items():
+    for home, names in _LISTED.items():
         if home == module.__name__ or home.startswith(f"{module.__name__}."):
             part = sys.modules.get(home)
             if part is not None and "__dir__" not in vars(part):
-                inner = {name.rpartition(".")[2] for name in _PUBLIC_BY_HOME if name.rpartition(".")[0] == home}
-                vars(part)["__dir__"] = sorted({*names, *(inner & set(vars(part)))}).copy
+                vars(part)["__dir__"] = sorted(names).copy
 
 
 class _Package(ModuleType):
-    """This package: a public module in it lists its public names from the moment it is imported."""
+    """The package: a public module in it lists its public names from the moment it is imported."""
 
     def __setattr__(self, name: str, value: object) -> None:
         if isinstance(value, ModuleType):
