@@ -50,8 +50,8 @@ _MODULES = {  # public module: its public names; a module elsewhere is named by 
         satisfaction soundness split_output steepest_path subsampling variation""",
     "builder = publish.builder": "NamedBudget PlanBuilder ProtectedTable budget read_plan table",
     "calibration = publish.calibration": "calibrate_error calibrate_loss privacy_setting",
-    "channel": """Channel PrivacyLoss channel choice deterministic identity is_private least_epsilon merge mix
-        read_channel write_channel""",
+    "channel": """Channel PrivacyLoss channel choice deterministic identity is_private least_epsilon merge mix normalise
+        parse_channel read_channel write_channel""",
     "charts": """BeliefPanel ChartLine Posterior RowGraphPanel belief_chart channel_chart line_chart location_maps
         network_chart region_chart row_graph_panels save_chart simplex_chart tetrahedron_chart uncertainty_chart""",
     "concentrated = noise.concentrated": "delta_of_rho epsilon_of_rho rho_of",

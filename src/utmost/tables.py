@@ -172,12 +172,12 @@ class ResultTable:
 
     def to_pandas(self) -> pd.DataFrame:
         """A pandas frame: whole numbers, and doubles that are rounded outward where they are bounds."""
-        pandas = _import_frames("pandas")
+        pandas = import_frames("pandas")
         return pandas.DataFrame({column.name: _pandas_series(column, pandas) for column in self.columns})
 
     def to_polars(self) -> pl.DataFrame:
         """A Polars frame with the same numbers as the pandas one."""
-        polars = _import_frames("polars")
+        polars = import_frames("polars")
         frame: pl.DataFrame = polars.from_arrow(self._arrow_table(_double_array))
         return frame
 
@@ -377,7 +377,7 @@ def _pandas_series(column: Column, pandas: Any) -> Any:
     return pandas.Series(texts, dtype=None if texts else "str")
 
 
-def _import_frames(name: str) -> Any:
+def import_frames(name: str) -> Any:
     """A package of data frames; where it is not installed, what to install."""
     try:
         return import_module(name)

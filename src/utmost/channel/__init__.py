@@ -14,9 +14,10 @@ from utmost.channel.channel import (
     identity,
     merge,
     mix,
+    normalise,
 )
 from utmost.channel.concentration import Concentration, RenyiWitness, concentration
-from utmost.channel.files import read_channel, write_channel
+from utmost.channel.files import parse_channel, read_channel, write_channel
 from utmost.channel.privacy import PrivacyLoss, is_private, least_epsilon
 
 __all__ = [
@@ -39,6 +40,8 @@ __all__ = [
     "least_epsilon",
     "merge",
     "mix",
+    "normalise",
+    "parse_channel",
     "read_channel",
     "write_channel",
 ]

@@ -5,45 +5,74 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 import numpy as np
 import numpy.typing as npt
 
+from utmost.channel.entries import Label as Label  # noqa: PLC0414
+from utmost.channel.entries import Matrix as Matrix  # noqa: PLC0414
+from utmost.channel.entries import (
+    check_labels,
+    check_rows,
+    entry_matrix,
+    frame_labels,
+    normal_rows,
+    row_width,
+    rows_of,
+)
 from utmost.errors import ChannelError, InputError
-from utmost.exact import Number, Real, decimal, number, rational, sign
+from utmost.exact import Number, Real, decimal, rational
 from utmost.notebook import Figure, draw_figure, report_html
 from utmost.spaces import Space
+from utmost.tables import import_frames
 
-Label: TypeAlias = str | int
-Matrix: TypeAlias = npt.NDArray[Any]  # of objects (exact numbers) or of float64
+if TYPE_CHECKING:
+    import pandas as pd
+
+EXACT_HINT = "write them as fractions or decimals in text, or take channel.normalise of it"
 MAX_CELL_CHARS = 12  # characters of an entry that is shown as it is
-ROW_SUM_TOLERANCE = 1e-9  # how far the row of a float channel may be from 1
+MAX_PRINTED_ROWS, MAX_PRINTED_COLUMNS = 18, 16  # of a channel that is printed
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, init=False)
 class Channel:
     """Entry [x, y] is the probability of output y given input x.
 
+    `Channel(rows)` takes lists, an array of numpy, a data frame of pandas (its index and columns are the labels) or a
+    sparse matrix of scipy; `Channel(rows, inputs=…, outputs=…)` names its rows and columns, else they are 0, 1, …
+    `Channel(inputs, outputs, rows)` is the same.
+
     The entries are all exact (`Fraction` or `Real`, rows that sum to exactly 1) or all floats (rows that sum to 1
-    within 1e-9). What is computed from exact entries is exact.
+    within 1e-9). What is computed from exact entries is exact, from floats a float: `normalise` makes them exact.
+
+    >>> Channel(np.array([[0.25, 0.75], [0.5, 0.5]]))
+    <Channel: 2 inputs, 2 outputs, float entries>
+    >>> Channel([["1/4", "3/4"]], inputs=["low"], outputs=["no", "yes"]).column("yes")
+    array([Fraction(3, 4)], dtype=object)
     """
 
     inputs: tuple[Label, ...]
     outputs: tuple[Label, ...]
     rows: Matrix
 
-    def __post_init__(self) -> None:
+    @overload
+    def __init__(
+        self, rows: object, *, inputs: Iterable[Label] | None = None, outputs: Iterable[Label] | None = None
+    ) -> None: ...
+
+    @overload
+    def __init__(self, inputs: Iterable[Label], outputs: Iterable[Label], rows: object) -> None: ...
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
         """Check the shape, the labels and the rows; read entries that are text."""
-        for name in ("inputs", "outputs", "rows"):
-            if not isinstance(getattr(self, name), Iterable) or isinstance(getattr(self, name), Channel):
-                raise ChannelError(f"{name} must be a list, got {type(getattr(self, name)).__name__}", name)
-        width = _check_width(self.rows)
-        for name, count in (("inputs", len(self.rows)), ("outputs", width)):
-            object.__setattr__(self, name, _check_labels(getattr(self, name), count, name))
-        matrix = entries(self.rows, self.inputs)
-        _check_rows(matrix, self.inputs, self.outputs)
-        object.__setattr__(self, "rows", read_only(matrix))
+        inputs, outputs, matrix = _read_parts(*_parts(arguments, options))
+        check_rows(matrix, inputs, outputs)
+        _set_parts(self, inputs, outputs, matrix)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Labels and entries alone: they were checked when it was made."""
+        return trusted_channel, (self.inputs, self.outputs, self.rows)
 
     def __repr__(self) -> str:
         kind = "exact" if self.exact else "float"
@@ -57,10 +86,30 @@ class Channel:
         return draw_figure(self, "channel")
 
     def __str__(self) -> str:
-        cells = [["", *map(str, self.outputs)]]
-        cells += [[str(x), *map(_entry_text, row)] for x, row in zip(self.inputs, self.rows, strict=True)]
+        """The entries, the first rows and columns of many."""
+        height, width = len(self.inputs), len(self.outputs)
+        columns = slice(width if width <= MAX_PRINTED_COLUMNS else MAX_PRINTED_COLUMNS - 1)
+        lines = slice(height if height <= MAX_PRINTED_ROWS else MAX_PRINTED_ROWS - 1)
+        cells = [["", *map(str, self.outputs[columns])]]
+        labels = self.inputs[lines]
+        cells += [[str(x), *map(_entry_text, row[columns])] for x, row in zip(labels, self.rows, strict=False)]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        return "\n".join("  ".join(c.rjust(w) for c, w in zip(line, widths, strict=True)) for line in cells)
+        text = "\n".join("  ".join(c.rjust(w) for c, w in zip(line, widths, strict=True)) for line in cells)
+        hidden = height > MAX_PRINTED_ROWS or width > MAX_PRINTED_COLUMNS
+        return f"{text}\n… of {height} rows and {width} columns" if hidden else text
+
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        """The entries for numpy: the nearest doubles; exact where they are exact and dtype=object is asked for.
+
+        >>> np.asarray(channel([["1/4", "3/4"]]))
+        array([[0.25, 0.75]])
+        """
+        wanted = np.dtype(float if dtype is None else dtype)
+        if wanted == self.rows.dtype:
+            return self.rows.copy() if copy else self.rows
+        if copy is False:
+            raise ValueError(f"entries of {self.rows.dtype} cannot be {wanted} without a copy")
+        return self.rows.astype(wanted)
 
     @property
     def exact(self) -> bool:
@@ -117,10 +166,27 @@ class Channel:
         """The entries as doubles."""
         return self.rows.astype(float)
 
+    def to_pandas(self) -> pd.DataFrame:
+        """The entries as a data frame of doubles: a row for each input, a column for each output."""
+        pandas = import_frames("pandas")
+        index, columns = pandas.Index(self.inputs, name="input"), pandas.Index(self.outputs, name="output")
+        frame: pd.DataFrame = pandas.DataFrame(self.floats(), index=index, columns=columns)
+        return frame
 
-def channel(
-    rows: Sequence[Sequence[object]], inputs: Iterable[Label] | None = None, outputs: Iterable[Label] | None = None
-) -> Channel:
+    def to_csv(self) -> str:
+        """The text of a CSV file, entries as they are: `read_channel` and `parse_channel` read it back equal."""
+        from utmost.channel.files import to_csv
+
+        return to_csv(self)
+
+    def to_json(self) -> str:
+        """The text of a JSON file, entries and labels as they are."""
+        from utmost.channel.files import json_text
+
+        return json_text(self)
+
+
+def channel(rows: object, inputs: Iterable[Label] | None = None, outputs: Iterable[Label] | None = None) -> Channel:
     """A checked channel. Entries: exact (ints, fractions, text such as "1/3") or floats, one kind only.
 
     >>> channel([["2/3", "1/3"], ["1/3", "2/3"]]).rows[0, 1]
@@ -130,10 +196,54 @@ def channel(
         ...
     utmost.errors.ChannelError: row 0 must sum to 1, got 7/6
     """
-    height, width = len(rows), _check_width(rows)
-    ins = range(height) if inputs is None else inputs
-    outs = range(width) if outputs is None else outputs
-    return Channel(tuple(ins), tuple(outs), rows)  # type: ignore[arg-type]
+    return Channel(rows, inputs=inputs, outputs=outputs)
+
+
+def normalise(rows: object, inputs: Iterable[Label] | None = None, outputs: Iterable[Label] | None = None) -> Channel:
+    """The exact channel of non-negative weights: each row divided by its exact sum, a double as the fraction it is.
+
+    A double is a whole multiple of a power of 2, so no entry is rounded. Of a float channel it is the exact channel
+    that its doubles are nearest to: entries change by at most a factor 1 ± 1e-9.
+
+    >>> normalise(np.array([[0.1, 0.3], [2, 2]])).exact, str(normalise([[1, 3]]).rows[0, 1])
+    (True, '3/4')
+    """
+    if isinstance(rows, Channel):
+        inputs, outputs = inputs or rows.inputs, outputs or rows.outputs
+        rows = rows.rows
+    ins, outs, matrix = _read_parts(inputs, outputs, rows)
+    return trusted_channel(ins, outs, normal_rows(matrix, ins, outs))
+
+
+def _parts(arguments: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, Any, Any]:
+    """(inputs, outputs, rows) of the two ways to make a channel."""
+    unknown = sorted(set(options) - {"inputs", "outputs", "rows"})
+    if unknown:
+        raise TypeError(f"Channel() got an unexpected argument {unknown[0]!r}")
+    names = {1: ("rows",), 3: ("inputs", "outputs", "rows")}.get(len(arguments))
+    if arguments and (names is None or set(names) & set(options)):
+        raise TypeError("Channel() takes rows, inputs=… and outputs=…; or inputs, outputs and rows")
+    given = {**dict(zip(names or (), arguments, strict=True)), **options}
+    if "rows" not in given:
+        raise TypeError("Channel() needs rows")
+    return given.get("inputs"), given.get("outputs"), given["rows"]
+
+
+def _read_parts(inputs: Any, outputs: Any, rows: Any) -> tuple[tuple[Label, ...], tuple[Label, ...], Matrix]:
+    """Labels and entries, their shapes checked; the labels of a data frame where no others are given."""
+    if isinstance(rows, Channel):
+        raise ChannelError("rows must be a list of rows or an array, got Channel", "rows")
+    index, columns = frame_labels(rows)
+    matrix = rows_of(rows)
+    width = row_width(matrix)
+    ins = check_labels(index if inputs is None else inputs, len(matrix), "inputs")
+    outs = check_labels(columns if outputs is None else outputs, width, "outputs")
+    return ins, outs, entry_matrix(matrix, ins)
+
+
+def _set_parts(target: Channel, inputs: Iterable[Label], outputs: Iterable[Label], rows: Matrix) -> None:
+    for name, value in (("inputs", tuple(inputs)), ("outputs", tuple(outputs)), ("rows", read_only(rows))):
+        object.__setattr__(target, name, value)
 
 
 class Mechanism(Protocol):
@@ -156,57 +266,13 @@ def channel_of(source: Channel | Mechanism) -> Channel:
 def trusted_channel(inputs: Iterable[Label], outputs: Iterable[Label], rows: Matrix) -> Channel:
     """A channel that is one by construction: its rows are not checked again."""
     result = object.__new__(Channel)
-    for name, value in (("inputs", tuple(inputs)), ("outputs", tuple(outputs)), ("rows", read_only(rows))):
-        object.__setattr__(result, name, value)
+    _set_parts(result, inputs, outputs, rows)
     return result
-
-
-def entries(rows: Matrix | Sequence[Sequence[object]], inputs: Sequence[Label]) -> Matrix:
-    """A new matrix of the entries: float64 if they are floats, objects if they are exact."""
-    if any(isinstance(value, float) for row in rows for value in row):
-        if not all(isinstance(value, float) or value in (0, 1) for row in rows for value in row):
-            raise ChannelError(
-                "entries must be all exact or all floats: a float beside a fraction is an accident", "entries"
-            )
-        return np.array(rows, dtype=float)
-    matrix = np.empty((len(rows), len(rows[0])), dtype=object)
-    for x, row in enumerate(rows):
-        matrix[x] = [number(value, f"entry of row {inputs[x]}") for value in row]
-    return matrix
-
-
-def _check_width(rows: Matrix | Sequence[Sequence[object]]) -> int:
-    if not isinstance(rows, np.ndarray | Sequence) or not all(isinstance(row, np.ndarray | Sequence) for row in rows):
-        raise ChannelError("rows must be lists of entries, one for each input, got something else", "rows")
-    if not len(rows) or not len(rows[0]):
-        raise ChannelError("a channel must have at least one input and one output")
-    for x, row in enumerate(rows):
-        if len(row) != len(rows[0]):
-            raise ChannelError(f"row {x} must have {len(rows[0])} entries as the first one, got {len(row)}")
-    return len(rows[0])
-
-
-def _check_labels(labels: Iterable[Label], count: int, kind: str) -> tuple[Label, ...]:
-    names = tuple(labels)
-    if len(names) != count or len(set(names)) != count:
-        raise ChannelError(f"a channel of this shape must have {count} distinct {kind}, got {len(set(names))}")
-    return names
 
 
 def _entry_text(entry: Number | float) -> str:
     text = str(entry)
     return decimal(entry) if isinstance(entry, float) or len(text) > MAX_CELL_CHARS else text
-
-
-def _check_rows(matrix: Matrix, inputs: Sequence[Label], outputs: Sequence[Label]) -> None:
-    floats = matrix.dtype != object
-    for x, row in enumerate(matrix):
-        for y, value in enumerate(row):
-            if (floats and not value >= 0) or (not floats and sign(value) < 0):
-                raise ChannelError(f"entry ({inputs[x]}, {outputs[y]}) must be a probability, got {value}")
-        total = row.sum()
-        if (floats and abs(total - 1) > ROW_SUM_TOLERANCE) or (not floats and total != 1):
-            raise ChannelError(f"row {inputs[x]} must sum to 1, got {total}")
 
 
 def deterministic(mapping: Sequence[Label], inputs: Iterable[Label], outputs: Iterable[Label]) -> Channel:
@@ -331,9 +397,7 @@ def read_only(matrix: Matrix) -> Matrix:
 def channel_entry(source: Channel, x: int, y: int) -> Number:
     """One entry of an exact channel, by position."""
     if not source.exact:
-        raise InputError(
-            "this question needs a channel with exact entries", hint="write them as fractions or decimals in text"
-        )
+        raise InputError("this question needs a channel with exact entries", hint=EXACT_HINT)
     value: Number = source.rows[x, y]
     return value
 
@@ -420,9 +484,7 @@ def align_exact_inputs(mechanism: Channel | Mechanism, space: Space) -> Channel:
     """`align_inputs`, where only exact entries will do."""
     source = align_inputs(mechanism, space)
     if not source.exact:
-        raise InputError(
-            "this question needs a channel with exact entries", hint="write them as fractions or decimals in text"
-        )
+        raise InputError("this question needs a channel with exact entries", hint=EXACT_HINT)
     return source
 
 

@@ -1,7 +1,8 @@
 """Channels as CSV (header: outputs, first column: inputs) and JSON (`inputs`, `outputs`, `rows`).
 
 Exact entries are text (`2/3`, `exp(-1/10)`), so that what is written is read back equal. A CSV's entries are exact as
-written; in JSON a bare number is a float.
+written, unless its corner cell says `floats`; in JSON a bare number is a float. JSON keeps every label; in CSV a label
+that is the text of a whole number comes back as that number.
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ import re
 from pathlib import Path
 from typing import Any
 
-from utmost.channel.channel import Channel, Label, channel
+from utmost.channel.channel import Channel, channel
+from utmost.channel.entries import Label
 from utmost.errors import ChannelError, InputError
 from utmost.exact.files import check_no_named_pipe, write_file
 
 MAX_FILE_BYTES = 1 << 26  # bytes
 INTEGER_PATTERN = re.compile(r"-?(0|[1-9]\d*)")
+FLOATS_MARK = "floats"  # in the corner cell of a CSV whose entries are doubles
 
 
 def read_channel(path: str | Path) -> Channel:
@@ -49,7 +52,24 @@ def write_channel(source: Channel, path: str | Path) -> None:
 
 def channel_text(source: Channel, path: str | Path) -> str:
     """The text that a file of this name holds of a channel."""
-    return json.dumps(to_json(source), indent=1) if Path(path).suffix.lower() == ".json" else to_csv(source)
+    return json_text(source) if Path(path).suffix.lower() == ".json" else to_csv(source)
+
+
+def json_text(source: Channel) -> str:
+    """The text of a JSON file."""
+    return json.dumps(to_json(source), indent=1)
+
+
+def parse_channel(text: str) -> Channel:
+    """The channel that a text of CSV or JSON holds, as `to_csv` and `to_json` write it.
+
+    >>> source = channel([["1/3", "2/3"]], ["low"], ["no", "yes"])
+    >>> parse_channel(source.to_csv()) == parse_channel(source.to_json()) == source
+    True
+    """
+    if not isinstance(text, str):
+        raise ChannelError(f"text must be CSV or JSON, got {type(text).__name__}", "text")
+    return from_json(text) if text.lstrip().startswith("{") else from_csv(text)
 
 
 def from_csv(text: str) -> Channel:
@@ -68,14 +88,24 @@ def from_csv(text: str) -> Channel:
         if len(line) != len(lines[0]):
             raise ChannelError(f"line {k} must have {len(lines[0])} cells as the header, got {len(line)}")
     outputs = [read_label(cell) for cell in lines[0][1:]]
-    return channel([line[1:] for line in lines[1:]], [read_label(line[0]) for line in lines[1:]], outputs)
+    rows: list[list[Any]] = [line[1:] for line in lines[1:]]
+    if FLOATS_MARK in lines[0][0]:
+        rows = [[_double(cell, k) for cell in row] for k, row in enumerate(rows, start=2)]
+    return channel(rows, [read_label(line[0]) for line in lines[1:]], outputs)
+
+
+def _double(cell: str, line: int) -> float:
+    try:
+        return float(cell)
+    except ValueError:
+        raise ChannelError(f"line {line} must have decimals below {FLOATS_MARK}, got {cell[:40]!r}") from None
 
 
 def to_csv(source: Channel) -> str:
     """CSV text of a channel."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["input", *source.outputs])
+    writer.writerow(["input" if source.exact else f"input ({FLOATS_MARK})", *source.outputs])
     for x, row in zip(source.inputs, source.rows, strict=True):
         writer.writerow([x, *(repr(float(v)) if isinstance(v, float) else str(v) for v in row)])
     return out.getvalue()
@@ -85,9 +115,10 @@ def from_json(text: str) -> Channel:
     """A channel from JSON text."""
     try:
         document = json.loads(text)
-    except (ValueError, RecursionError):
+    except (ValueError, RecursionError) as error:
+        place = f" at line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
         raise ChannelError(
-            "a channel's JSON could not be parsed: it must be one object with inputs, outputs, rows"
+            f"a channel's JSON could not be parsed{place}: it must be one whole object with inputs, outputs, rows"
         ) from None
     return from_document(document)
 

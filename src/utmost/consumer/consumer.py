@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from utmost.channel import Channel, Matrix, Mechanism, align_inputs, channel_of, deterministic
-from utmost.channel.channel import Label, label_positions, matrix_product, numeric_labels, trusted_channel
+from utmost.channel.channel import EXACT_HINT, Label, label_positions, matrix_product, numeric_labels, trusted_channel
 from utmost.consumer.losses import Legality, Loss, square
 from utmost.consumer.priors import Prior
 from utmost.errors import InputError
@@ -96,7 +96,8 @@ class Consumer:
 
     def posterior(self, mechanism: Channel | Mechanism, output: int | str) -> Matrix:
         """The law of the secret given an output, by Bayes' rule."""
-        joint = self._weights() * self._channel(mechanism).column(output)
+        weights, column = _same_kind(self._weights(), self._channel(mechanism).column(output))
+        joint = weights * column
         total = joint.sum()
         if not total:
             raise InputError("this output has probability 0 under the prior, so it has no posterior")
@@ -271,13 +272,16 @@ class Minimax:
     def _repr_html_(self) -> str:
         return report_html(self, "consumer", "describe_minimax")
 
-    def worst_loss(self, induced: Channel | Mechanism) -> Number:
-        """max_x Σ_w Z[x,w]·ℓ(x,w) of a channel from secrets to readings, which have the secrets' labels or order."""
+    def worst_loss(self, induced: Channel | Mechanism) -> Number | float:
+        """max_x Σ_w Z[x,w]·ℓ(x,w) of a channel from secrets to readings, which have the secrets' labels or order.
+
+        Of a float channel, or with a float loss, it is a float.
+        """
         source = self._channel(induced)
         columns = label_positions(source.outputs, source.inputs) or range(len(source.outputs))
-        losses = (source.rows[:, list(columns)] * square(self.loss, len(source.inputs))).sum(axis=1)
-        worst: Number = max(losses)
-        return worst
+        losses = _exact_or_float_array(square(self.loss, len(source.inputs)))
+        rows, losses = _same_kind(source.rows[:, list(columns)], losses)
+        return _plain_number(max((rows * losses).sum(axis=1)))
 
     def reading(self, mechanism: Channel | Mechanism) -> MinimaxReading:
         """The randomised remap Y that minimises max_x Σ_w (C·Y)[x,w]·ℓ(x,w), certified; rational entries only."""
@@ -302,7 +306,7 @@ def remap_program(source: Channel, losses: Matrix) -> LinearProgram:
     Variables: Y row by row, then t. Rows: one for each x, then one for each row of Y.
     """
     if not source.exact:
-        raise InputError("a minimax reading needs a channel with exact entries")
+        raise InputError("a minimax reading needs a channel with exact entries", hint=EXACT_HINT)
     inputs, outputs = len(source.inputs), len(source.outputs)
     x, y, w = (
         grid.ravel() for grid in np.meshgrid(np.arange(inputs), np.arange(outputs), np.arange(inputs), indexing="ij")

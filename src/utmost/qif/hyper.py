@@ -49,7 +49,7 @@ def exact_channel(source: Channel | Mechanism, name: str = "channel") -> Channel
         raise InputError(
             f"{name} must have exact entries, got floats",
             name,
-            "write them as fractions, since rows of doubles do not sum to exactly 1",
+            "write them as fractions, since rows of doubles do not sum to exactly 1, or take channel.normalise of it",
         )
     return channel
 
