@@ -55,6 +55,7 @@ VALID: dict[str, tuple[Any, ...]] = {
     "number": ("1/2",),
     "optimal": (ut.line(2), HALF, READER),
     "planar": (1, HALF),
+    "points": ([[0, 0], [1, 1]],),
     "posterior": (ut.priors.uniform(2), HALF, 0),
     "profile": (TWO, (0, 1)),
     "read": (ut.priors.uniform(2), HALF, ut.losses.binary, 0),

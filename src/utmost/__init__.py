@@ -36,7 +36,7 @@ _NAMES = {  # where a name of this module is defined: names
     "utmost.publish.builder": "budget preview read_plan release table",
     "utmost.publish.release_file": "read_release release_schema write_release",
     "utmost.qif": "hyper refinement",
-    "utmost.spaces": "Space cycle databases discrete graph grid hamming line space",
+    "utmost.spaces": "Space cycle databases discrete graph grid hamming line points space",
 }
 _MODULES = {  # public module: its public names; a module elsewhere is named by "module = home"
     "approximate_counts = design.approximate_counts": """ApproximateDesign approximate_optimum approximate_program
@@ -96,8 +96,8 @@ _MODULES = {  # public module: its public names; a module elsewhere is named by 
         miracle_multiplicative posterior_uncertainty posterior_vulnerability refinement refining_move shannon
         uncertainty vulnerability""",
     "queries": """Count Distinct GroupedQuery Histogram Max Mean Min Over Quantile Quantiles Sum Top Variance""",
-    "spaces": """Space Symmetries cycle databases discrete graph grid hamming line parse_space product_space scale_space
-        space sub_space symmetries""",
+    "spaces": """Space Symmetries cycle databases discrete graph grid hamming line parse_space points product_space
+        scale_space space sub_space symmetries""",
     "universal = design.universal": """Existence Extension Verdict binary_mechanism check_restriction extension
         nib_proof pulled_back tree_mechanism uncertainty universal_mechanism universally_optimal verify""",
 }

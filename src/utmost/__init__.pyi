@@ -91,6 +91,7 @@ from utmost.spaces import graph as graph
 from utmost.spaces import grid as grid
 from utmost.spaces import hamming as hamming
 from utmost.spaces import line as line
+from utmost.spaces import points as points
 from utmost.spaces import space as space
 
 __version__: str

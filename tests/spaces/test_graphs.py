@@ -107,7 +107,7 @@ def test_labels_stand_in_their_order() -> None:
         ([("a", "b")], ["a", "b", "a"], "distinct labels"),
         ([("a",)], None, "two points and perhaps a weight, got 1 parts"),
         (["ab"], None, "two points"),
-        ([("a", "b", 0.5)], None, "weight of an edge"),
+        ([("a", "b", float("nan"))], None, "weight of an edge"),
         ([], None, "1 to 4096 points, got 0"),
         ([(k, k + 1) for k in range(5000)], None, "1 to 4096 points, got 5001: a table has n² distances"),
     ],

@@ -34,11 +34,15 @@ def describe(space: Space) -> Report:
         )
         cut = "" if shown == count else f", the first {shown} points"
         blocks["distances"] = Table(("", *labels), rows, caption=f"Distances{cut}")
-    return Report(blocks, {"name": space.name, "points": count})
+    document: dict[str, object] = {"name": space.name, "points": count}
+    if space.remark:
+        blocks["remark"] = Paragraph(f"{space.remark[:1].upper()}{space.remark[1:]}.")
+        document["remark"] = space.remark
+    return Report(blocks, document)
 
 
 def figure(space: Space) -> alt.TopLevelMixin:
-    """The network of the pairs that generate the metric: a line, a grid, or else a ring."""
+    """The network of the pairs that generate the metric: a map, a line, or else a ring."""
     from utmost.charts import network_chart
 
     if len(space) > MAX_CHART_POINTS:
@@ -55,10 +59,10 @@ def _label_texts(space: Space) -> list[str]:
 
 
 def _positions(space: Space, edges: list[tuple[int, int]]) -> list[tuple[float, float]]:
-    """Where the points stand: on the grid, in rows that turn back, or around a ring."""
-    count, size = len(space), space.shape.grid_size
-    if size is not None:
-        return [(float(k % size[1]), -float(k // size[1])) for k in range(count)]
+    """Where the points stand: on the map, in rows that turn back, or around a ring."""
+    count, places = len(space), space.map_positions
+    if places is not None:
+        return list(places)
     if {tuple(sorted(edge)) for edge in edges} == {(k, k + 1) for k in range(count - 1)}:
         return [_row_position(k) for k in range(count)]
     angles = [2 * math.pi * k / count for k in range(count)]

@@ -8,6 +8,7 @@ from utmost.spaces.distance_tables import graph, space
 from utmost.spaces.grid import grid
 from utmost.spaces.hamming import hamming
 from utmost.spaces.line import line
+from utmost.spaces.points import points
 from utmost.spaces.registry import parse_space
 from utmost.spaces.space import Label, Space
 from utmost.spaces.symmetry import Symmetries, symmetries
@@ -24,6 +25,7 @@ __all__ = [
     "hamming",
     "line",
     "parse_space",
+    "points",
     "product_space",
     "scale_space",
     "space",

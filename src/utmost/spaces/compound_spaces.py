@@ -14,12 +14,14 @@ import numpy as np
 from utmost.errors import InputError
 from utmost.exact import Number, number, sign
 from utmost.spaces.distance_order import IntArray, sort_distinct
-from utmost.spaces.distance_tables import brief_number, check_labels
+from utmost.spaces.distance_tables import check_labels
+from utmost.spaces.rounded_tables import brief_number
 from utmost.spaces.space import (
     MAX_PROFILE_POINTS,
     MAX_TABLE_POINTS,
     Coordinates,
     Label,
+    MapPositions,
     Profile,
     Shape,
     Space,
@@ -83,7 +85,7 @@ def sub_space(space: Space, labels: Iterable[Label]) -> Space:
     return Space.from_shape(f"{len(positions)} of {space.name}", SubspaceShape(space, positions))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class ProductShape(Shape):
     """Positions count through the last factor first."""
 
@@ -163,6 +165,11 @@ class ProductShape(Shape):
         """Those of its factors."""
         return [axis for factor in self.factors for axis in _axes(factor)]
 
+    @property
+    def remark(self) -> str:
+        """Those of its factors, each once."""
+        return "; ".join(dict.fromkeys(factor.remark for factor in self.factors if factor.remark))
+
     def symmetries(self) -> SymmetryGenerators:
         """Those of each axis, and exchanges of equal axes: a Hamming cube has one for each bit."""
         axes = [axis for axis in self.axes() if len(axis) > 1]
@@ -217,7 +224,7 @@ def _convolve(first: Profile, second: Profile) -> Profile:
     return tuple((value, counts[k]) for k, value in enumerate(values))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class ScaledShape(Shape):
     """A space whose distances are multiplied."""
 
@@ -274,9 +281,25 @@ class ScaledShape(Shape):
         return self.base.shape.grid_size
 
     def coordinates(self) -> Coordinates | None:
-        """The multiples."""
+        """The multiples; latitudes and longitudes stay."""
         places = self.base.coordinates
-        return None if places is None else tuple((self.factor * a, self.factor * b) for a, b in places)
+        if places is None or self.is_on_globe:
+            return places
+        return tuple((self.factor * a, self.factor * b) for a, b in places)
+
+    def map_positions(self) -> MapPositions | None:
+        """The same: a map has no unit."""
+        return self.base.map_positions
+
+    @property
+    def is_on_globe(self) -> bool:
+        """As the space that is multiplied."""
+        return self.base.shape.is_on_globe
+
+    @property
+    def remark(self) -> str:
+        """As of the space that is multiplied."""
+        return self.base.remark and f"{self.base.remark}; then multiplied by {brief_number(self.factor)}"
 
     def symmetries(self) -> SymmetryGenerators:
         """The same."""
@@ -316,3 +339,18 @@ class SubspaceShape(Shape):
         """As in the parent."""
         places = self.parent.coordinates
         return None if places is None else tuple(places[k] for k in self.positions.tolist())
+
+    def map_positions(self) -> MapPositions | None:
+        """As in the parent."""
+        positions = self.parent.map_positions
+        return None if positions is None else tuple(positions[k] for k in self.positions.tolist())
+
+    @property
+    def is_on_globe(self) -> bool:
+        """As in the parent."""
+        return self.parent.shape.is_on_globe
+
+    @property
+    def remark(self) -> str:
+        """As of the parent."""
+        return self.parent.remark

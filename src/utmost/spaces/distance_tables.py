@@ -13,44 +13,73 @@ import numpy as np
 import numpy.typing as npt
 
 from utmost.errors import InputError, MetricError
-from utmost.exact import Number, Real, decimal, number, sign
+from utmost.exact import Number, Real, sign
+from utmost.exact.doubles import check_digits, exact_value, round_number
+from utmost.spaces.array_inputs import labels_of
 from utmost.spaces.distance_order import IntArray, Triangles, check_triangles, edge_pairs, scaled_doubles, sort_distinct
+from utmost.spaces.rounded_tables import brief_number, repair_rounding, rounding_of, triangle_text, weights_note
 from utmost.spaces.space import (
     MAX_TABLE_POINTS,
     TABLE_LIMIT_TEXT,
     Label,
     Space,
     TableShape,
-    freeze_array,
     label_text,
-    object_array,
     point_count_text,
 )
+from utmost.spaces.table_inputs import is_graph, read_edges, read_table
 
 
-def space(distances: Sequence[Sequence[object]], labels: Iterable[Label] | None = None, name: str = "matrix") -> Space:
+def space(
+    distances: Any, labels: Iterable[Label] | None = None, name: str = "matrix", digits: int | None = None
+) -> Space:
     """The space with these distances, numbers or text such as "sqrt(2)"; an axiom that fails is named with its points.
+
+    `distances` are rows, an array or a frame, whose index and columns are then the labels; a sparse matrix of scipy or
+    a graph of networkx has the shortest paths of `graph`. Doubles are read exactly, or rounded to so many `digits`
+    after the point. Where rounding has broken an axiom by a hair, at most 10⁻⁹ of a distance, the shorter of the two
+    distances and then the shortest path is taken, and `remark` says by how much: what is private for smaller distances
+    is private for the larger ones.
 
     >>> space([[0, 1, 3], [1, 0, 1], [3, 1, 0]])
     Traceback (most recent call last):
         ...
     utmost.errors.MetricError: matrix is not a metric: d(0, 2) = 3 > d(0, 1) + d(1, 2) = 2
+    >>> near = space([[0, 0.1, 0.1 + 0.2], [0.1, 0, 0.2], [0.1 + 0.2, 0.2, 0]])
+    >>> near.edges, near.distance(0, 2) == near.distance(0, 1) + near.distance(1, 2)
+    (((0, 1), (1, 2)), True)
     """
-    size = len(distances)
-    names = tuple(range(size)) if labels is None else tuple(labels)
+    if is_graph(distances):
+        return graph(distances, labels, name if name != "matrix" else "graph", digits=digits)
+    rows, own_labels = read_table(distances, name)
+    size = len(rows)
     if not 1 <= size <= MAX_TABLE_POINTS:
         raise InputError(f"{name} must have 1 to {MAX_TABLE_POINTS} points, got {size}", hint=TABLE_LIMIT_TEXT)
+    names = _choose_labels(labels, own_labels, size)
     check_labels(names, size, name)
-    if any(len(row) != size for row in distances):
+    if any(len(row) != size for row in rows):
         raise MetricError(f"{name} must be square: {size} rows, so {size} distances in each")
-    values, codes = _parse_distances(distances)
+    values, codes = _parse_distances(rows)
+    rounding = rounding_of(distances, rows, check_digits(digits))
+    note = ""
+    if rounding is not None:
+        values, codes, note = repair_rounding(values, codes, rounding, names, name)
     violation = _entry_violation(values, codes, names)
     if violation:
         raise MetricError(f"{name} is not a metric: {violation}")
     triangle, edges = check_triangles(Triangles.from_codes(values, codes))
     if triangle is not None:
-        raise MetricError(f"{name} is not a metric: {_triangle_text(triangle, values, codes, names)}")
-    return Space.from_shape(name, TableShape(names, freeze_array(object_array(values)[codes]), edges))
+        raise MetricError(f"{name} is not a metric: {triangle_text(triangle, values, codes, names)}")
+    return Space.from_shape(name, TableShape.from_codes(names, values, codes, edges, note=note))
+
+
+def _choose_labels(
+    labels: Iterable[Label] | None, own_labels: tuple[Label, ...] | None, size: int
+) -> tuple[Label, ...]:
+    """The labels given, else those of the source, else 0, 1, …"""
+    if labels is not None:
+        return labels_of(labels)
+    return tuple(range(size)) if own_labels is None else own_labels
 
 
 def check_labels(labels: Sequence[Label], size: int, name: str) -> None:
@@ -70,7 +99,7 @@ def _parse_distances(distances: Sequence[Sequence[object]]) -> tuple[tuple[Numbe
             key = (type(entry), entry if isinstance(entry, str | int) else id(entry))
             if key not in entry_numbers:
                 entry_numbers[key] = len(numbers), entry
-                numbers.append(number(entry, f"distance in row {i}"))
+                numbers.append(exact_value(entry, f"distance in row {i}"))
             table[i, j] = entry_numbers[key][0]
     values, positions = sort_distinct(numbers)
     return values, positions[table]
@@ -92,51 +121,48 @@ def _entry_violation(values: tuple[Number, ...], codes: IntArray, labels: Sequen
     return None
 
 
-def _triangle_text(
-    triangle: tuple[int, int, int], values: tuple[Number, ...], codes: IntArray, labels: Sequence[Label]
-) -> str:
-    x, z, y = triangle
-    a, b, c = (label_text(labels[k]) for k in triangle)
-    detour = values[codes[x, z]] + values[codes[z, y]]
-    return f"d({a}, {c}) = {brief_number(values[codes[x, y]])} > d({a}, {b}) + d({b}, {c}) = {brief_number(detour)}"
-
-
-def brief_number(value: Number) -> str:
-    """An exact number as text, or about what it is where that is long."""
-    text = str(value)
-    return text if len(text) <= 60 else f"about {decimal(value)}"
-
-
 Weights: TypeAlias = dict[tuple[int, int], Number]
 MAX_EXACT_DOUBLE = 1 << 53  # integers up to it are doubles, and so are their sums
 UNSURE_MARGIN = 2.0**-27  # see `_Length`
 
 
-def graph(edges: Iterable[Sequence[Any]], labels: Iterable[Label] | None = None, name: str = "graph") -> Space:
+def graph(
+    edges: Any,
+    labels: Iterable[Label] | None = None,
+    name: str = "graph",
+    weight: str = "weight",
+    digits: int | None = None,
+) -> Space:
     """The points of a connected graph, given by edges (a, b) or (a, b, weight > 0); a weight left out is 1.
 
-    Labels stand in the order given, else in that of whole numbers, else in that of first appearance.
+    Edges may also be a frame with the columns source, target and perhaps weight, a graph of networkx, whose attribute
+    `weight` says which of an edge's data is its length, or a sparse matrix of scipy. Doubles are read exactly, or
+    rounded to so many `digits` after the point. Labels stand in the order given, else in that of the source, of whole
+    numbers, or of first appearance.
 
     >>> ring = graph([("a", "b"), ("b", "c", "1/2"), ("c", "a", "sqrt(2)")])
     >>> ring.labels, str(ring.distance(0, 2)), ring.edges
     (('a', 'b', 'c'), '2^(1/2)', ((0, 1), (0, 2), (1, 2)))
     """
-    weighted_edges = [_parse_edge(edge, name) for edge in edges]
-    names = tuple(labels) if labels is not None else _labels_of_edges(weighted_edges)
+    given_labels = None if labels is None else labels_of(labels)
+    raw_edges, own_labels = read_edges(edges, weight, name, given_labels)
+    decimals = check_digits(digits)
+    weighted_edges = [_parse_edge(edge, name, decimals) for edge in raw_edges]
+    names = _labels_of_edges(weighted_edges) if own_labels is None else own_labels
     if not 1 <= len(names) <= MAX_TABLE_POINTS:
         raise InputError(f"{name} must have 1 to {MAX_TABLE_POINTS} points, got {len(names)}", hint=TABLE_LIMIT_TEXT)
     check_labels(names, len(names), name)
     weights = _weights(weighted_edges, names, name)
     values, codes = _lengths(len(names), weights, names, name)
     pairs = edge_pairs(Triangles.from_codes(values, codes), _shortest_edges(weights, values, codes))
-    return Space.from_shape(name, TableShape(names, freeze_array(object_array(values)[codes]), pairs))
+    note = weights_note((edge[2] for edge in raw_edges if len(edge) == 3), decimals)
+    return Space.from_shape(name, TableShape.from_codes(names, values, codes, pairs, note=note))
 
 
-def _parse_edge(edge: Sequence[Any], name: str) -> tuple[Label, Label, Number]:
-    if isinstance(edge, str) or len(edge) not in (2, 3):
-        raise InputError(f"an edge of {name} must be two points and perhaps a weight, got {len(edge)} parts")
+def _parse_edge(edge: Sequence[Any], name: str, digits: int | None) -> tuple[Label, Label, Number]:
     first, second = edge[0], edge[1]
-    weight = number(edge[2], f"weight of an edge of {name}") if len(edge) == 3 else Fraction(1)
+    weight = exact_value(edge[2], f"weight of an edge of {name}") if len(edge) == 3 else Fraction(1)
+    weight = weight if isinstance(weight, Real) else round_number(weight, digits)
     if first == second:
         raise MetricError(
             f"an edge of {name} must join two points, got one from {label_text(first)} to itself", hint="leave it out"

@@ -16,6 +16,7 @@ from utmost.spaces.line import line
 from utmost.spaces.space import (
     Coordinates,
     Label,
+    MapPositions,
     Shape,
     Space,
     SpaceFamily,
@@ -106,6 +107,10 @@ class GridShape(Shape):
     def coordinates(self) -> Coordinates:
         """(row, column)."""
         return tuple((Fraction(row), Fraction(column)) for row in range(self.rows) for column in range(self.columns))
+
+    def map_positions(self) -> MapPositions:
+        """Columns to the right, rows downwards."""
+        return tuple((float(column), float(-row)) for row in range(self.rows) for column in range(self.columns))
 
     def axes(self) -> list[Space]:
         """Two lines where distances add: along streets, or where one of them is a point."""

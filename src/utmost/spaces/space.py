@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import sys
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,84 +15,51 @@ from utmost.errors import InputError
 from utmost.exact import Number, integer
 from utmost.notebook import Figure, draw_figure, report_html
 from utmost.registry import Family
-from utmost.spaces.distance_order import IntArray, Triangles, check_triangles, code_distances, sort_distinct
-
-Label: TypeAlias = str | int
-Pair: TypeAlias = tuple[int, int]
-Profile: TypeAlias = tuple[tuple[Number, int], ...]
-Coordinates: TypeAlias = tuple[tuple[Number, Number], ...]
-MAX_TABLE_POINTS = 4096  # points of a space whose distances are written out
-TABLE_LIMIT_TEXT = (
-    f"a table has n² distances and at most {MAX_TABLE_POINTS} points; named spaces such as cycle:100000 may be larger"
+from utmost.spaces.distance_order import IntArray, Triangles, check_triangles, sort_distinct
+from utmost.spaces.shape import (
+    MAX_PROFILE_POINTS,
+    MAX_TABLE_POINTS,
+    TABLE_LIMIT_TEXT,
+    Coordinates,
+    Label,
+    MapPositions,
+    Pair,
+    Profile,
+    Shape,
+    SymmetryGenerators,
+    TableShape,
+    freeze_array,
+    label_text,
+    object_array,
+    point_count_text,
 )
-MAX_PROFILE_POINTS = 1 << 20  # distinct distances of a profile
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SymmetryGenerators:
-    """Some symmetries that generate a group, as permutations of the positions, and the group's order if it is known."""
-
-    permutations: tuple[IntArray, ...]
-    order: int | None
-
-
-class Shape(ABC):
-    """Points 0 … size−1 and what is known of them without a table.
-
-    Two pairs with the same `keys` are equally far apart, at the distance `value(key)`; two keys may mean one distance.
-    """
-
-    size_advice = "take fewer points"  # what to do when the table would be too large
-
-    @property
-    @abstractmethod
-    def size(self) -> int:
-        """The number of points."""
-
-    @abstractmethod
-    def label(self, position: int) -> Label:
-        """The name of a point."""
-
-    @abstractmethod
-    def keys(self, x: IntArray, other: IntArray) -> IntArray:
-        """A whole number ≥ 0 for each pair; `x` and `other` are positions and broadcast."""
-
-    @abstractmethod
-    def value(self, key: int) -> Number:
-        """The distance that a key means."""
-
-    def distance(self, x: int, other: int) -> Number:
-        """d(x, other)."""
-        return self.value(int(self.keys(np.int64(x), np.int64(other))))  # type: ignore[arg-type]
-
-    def edges(self) -> IntArray | None:
-        """The pairs x < x′ without a point between them, where a table is not needed for that, else None."""
-        return None
-
-    def profile(self) -> Profile | None:
-        """The number of points at each distance, where it is the same from every point, else None."""
-        return None
-
-    def symmetries(self) -> SymmetryGenerators | None:
-        """Symmetries in closed form, else None."""
-        return None
-
-    def axes(self) -> list[Space]:
-        """Spaces whose product it is, where distances add; positions count through the last first. Else none."""
-        return []
-
-    def line_step(self) -> Number | None:
-        """The distance of neighbours on a line of equal steps, else None."""
-        return None
-
-    @property
-    def grid_size(self) -> tuple[int, int] | None:
-        """The rows and columns of a grid of places, else None."""
-        return None
-
-    def coordinates(self) -> Coordinates | None:
-        """Where each point stands in the plane, else None."""
-        return None
+__all__ = [
+    "CAPACITY_ADVICE",
+    "MAX_PROFILE_POINTS",
+    "MAX_TABLE_POINTS",
+    "TABLE_LIMIT_TEXT",
+    "Coordinates",
+    "Label",
+    "MapPositions",
+    "Numbered",
+    "Pair",
+    "Profile",
+    "Shape",
+    "Space",
+    "SpaceFamily",
+    "SymmetryGenerators",
+    "TableShape",
+    "check_size",
+    "freeze_array",
+    "integer_distances",
+    "label_text",
+    "object_array",
+    "parse_size",
+    "point_count_text",
+    "profile_from_counts",
+    "sort_pairs",
+]
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -133,7 +97,28 @@ class Space:
         return self.shape.size
 
     def __repr__(self) -> str:
-        return f"<Space {self.name}: {len(self)} points>"
+        remark = f"; {self.remark}" if self.remark else ""
+        return f"<Space {self.name}: {len(self)} points{remark}>"
+
+    def __eq__(self, other: object) -> bool:
+        """The same labels in the same order, and the same distances.
+
+        Spaces that are too large to be written out are equal where they are made alike.
+        """
+        if not isinstance(other, Space):
+            return NotImplemented
+        if self is other or len(self) != len(other):
+            return self is other
+        if len(self) > MAX_TABLE_POINTS or self.shape == other.shape:
+            return bool(self.shape == other.shape)
+        if self.labels != other.labels or self.distance(0, len(self) - 1) != other.distance(0, len(self) - 1):
+            return False
+        return self.values == other.values and np.array_equal(self.codes, other.codes)
+
+    def __hash__(self) -> int:
+        """Cheap at any size: the number of points, and the first and the last one."""
+        last = len(self) - 1
+        return hash((last, self.shape.label(0), self.shape.label(last), self.distance(0, last)))
 
     def _repr_html_(self) -> str:
         return report_html(self, "space")
@@ -174,6 +159,20 @@ class Space:
         """
         self.check_table_size()
         return self.shape.coordinates()
+
+    @cached_property
+    def map_positions(self) -> MapPositions | None:
+        """Where each point stands on a map, x to the right and y upwards; None where its points are no places.
+
+        Rows of a grid go downwards. Latitude is upwards, and longitude is shortened as at the middle of the map.
+        """
+        self.check_table_size()
+        return self.shape.map_positions()
+
+    @property
+    def remark(self) -> str:
+        """What to know about how the distances were read, rounded or shortened; empty where they are as given."""
+        return self.shape.remark
 
     @cached_property
     def labels(self) -> tuple[Label, ...]:
@@ -244,75 +243,9 @@ class Space:
             )
 
 
-@dataclass(frozen=True, eq=False)
-class TableShape(Shape):
-    """Distances given as a table; `pairs` are its edges."""
-
-    names: tuple[Label, ...]
-    matrix: npt.NDArray[np.object_]
-    pairs: IntArray
-
-    @property
-    def size(self) -> int:
-        """The number of labels."""
-        return len(self.names)
-
-    def label(self, position: int) -> Label:
-        """As given."""
-        return self.names[position]
-
-    @cached_property
-    def values_and_codes(self) -> tuple[tuple[Number, ...], IntArray]:
-        """The distinct distances, and which of them each entry is."""
-        return code_distances(self.matrix)
-
-    def keys(self, x: IntArray, other: IntArray) -> IntArray:
-        """Which of the distinct distances."""
-        codes: IntArray = self.values_and_codes[1][x, other]
-        return codes
-
-    def value(self, key: int) -> Number:
-        """The distinct distances in increasing order."""
-        return self.values_and_codes[0][key]
-
-    def distance(self, x: int, other: int) -> Number:
-        """An entry."""
-        entry: Number = self.matrix[x, other]
-        return entry
-
-    def edges(self) -> IntArray:
-        """As given."""
-        return self.pairs
-
-
-def freeze_array(matrix: npt.NDArray[np.object_]) -> npt.NDArray[np.object_]:
-    """The same array, closed for writing."""
-    matrix.flags.writeable = False
-    return matrix
-
-
-def object_array(values: Iterable[Number]) -> npt.NDArray[np.object_]:
-    """Exact numbers as an array of objects."""
-    items = list(values)
-    array = np.empty(len(items), dtype=object)
-    array[:] = items
-    return array
-
-
 def integer_distances(values: npt.NDArray[np.int64]) -> npt.NDArray[np.object_]:
     """Distances that are whole numbers, as fractions (one object for each value)."""
     return freeze_array(object_array(Fraction(k) for k in range(int(values.max(initial=0)) + 1))[values])
-
-
-def point_count_text(size: int) -> str:
-    """A number of points, in words that stay short."""
-    return str(size) if size < 10**15 else f"about 10^{math.floor(math.log10(size))}"
-
-
-def label_text(label: object) -> str:
-    """A label, in words that stay short."""
-    text = str(label)
-    return text if len(text) <= 40 else text[:37] + "..."
 
 
 CAPACITY_ADVICE = "its capacity needs no table and works at any size"
