@@ -63,6 +63,15 @@ OVER: list[dict[str, Any]] = [
     {"kind": "over", "by": ["region"]},
     {"kind": "histogram", "keys": {"region": ["n", "s", "e"]}, "other": True, "over": True},
 ]
+TABLES: list[dict[str, Any]] = [
+    {"levels": [[], ["region"]], "keys": {"region": ["n", "s"]}, "totals": [{"rows": 3}]},
+    {
+        "levels": [["region"], ["region", "person"]],
+        "keys": {"columns": ["region", "person"], "cells": [["n", 0], ["n", 1], ["s", 0]]},
+        "other": True,
+        "where": "person < 100",
+    },
+]
 BY: dict[str, Any] = {"by": ["region"], "delta": "1/100"}
 FOUND: list[dict[str, Any]] = [
     {"kind": "count", **BY},
@@ -130,7 +139,7 @@ def outcome(
         "budget": "b",
         "source": {"location": "data.parquet"},
         "output": "out.json",
-        "query": [{"name": f"q{k}", "epsilon": epsilon, **entry} for k, entry in enumerate(queries)],
+        **plan_entries(queries, epsilon),
         **({} if unit is None else {"unit": unit}),
     }
     start = time.process_time()
@@ -141,6 +150,13 @@ def outcome(
     except UtmostError as error:
         seen = type(error).__name__, re.sub(r"\d+", "#", str(error))
     return seen, time.process_time() - start
+
+
+def plan_entries(queries: list[dict[str, Any]], epsilon: str) -> dict[str, Any]:
+    """Queries and tables as a plan has them."""
+    named = [{"name": f"q{k}", "epsilon": epsilon, **entry} for k, entry in enumerate(queries)]
+    sections = {"query": [e for e in named if "levels" not in e], "table": [e for e in named if "levels" in e]}
+    return {section: entries for section, entries in sections.items() if entries}
 
 
 def shape(content: Any, key: str = "", is_found: bool = False) -> Any:
@@ -185,7 +201,7 @@ def assert_same_outcome(
     fixed = [(person, x, region) for person, rows in enumerate(others, 1) for _, x, region in rows]
     has_groups = unit is not None and "groups" in unit
     queries = (COUNTS + NOISY[:5] if has_groups else COUNTS + NUMBERS + NOISY) + (OVER if unit else [])
-    queries = [query for query in queries if epsilon != TINY or query.get("noise") != "canonical"]
+    queries = [query for query in queries if epsilon != TINY or query.get("noise") != "canonical"] + TABLES
     outcomes = [
         outcome(tmp_path, rows_query([*fixed, *state]), queries, relation, unit, epsilon)[0] for state in states
     ]
@@ -262,7 +278,7 @@ def test_no_function_that_runs_after_the_charge_contains_a_raise_or_an_assert(
 ) -> None:
     few, many = rows_query([(1, 3.0, "n"), (2, None, "s")]), rows_query([(k, 3.0, "ns"[k % 2]) for k in range(400)])
     plans = ((few, COUNTS + NUMBERS, None, "1/100"), (few, OVER, UNITS["rows = 2"], "1/100"), (many, FOUND, None, "5"))
-    plans = (*plans, (few, GAUSSIAN, None, "1/2"), (few, CANONICAL, None, "1/2"))
+    plans = (*plans, (few, GAUSSIAN, None, "1/2"), (few, CANONICAL, None, "1/2"), (few, TABLES, None, "1/2"))
     for rows, asked, unit, epsilon in plans:
         seen, _ = outcome(tmp_path, rows, asked, relation, unit, epsilon)
         assert isinstance(seen, dict), seen

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import functools
+import operator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from itertools import product
@@ -34,19 +36,20 @@ class Grouping:
     """The cells that rows are grouped into: the combinations of public keys of each column.
 
     A row is in the cell of its keys. A row with a key that is not listed, or with NULL, is in no cell; with `other` it
-    is in one more cell, the last one.
+    is in one more cell, the last one. Where some combinations are `listed`, only these are cells.
     """
 
     keys: Mapping[str, tuple[Key, ...]]
     other: bool = False
+    listed: tuple[tuple[Key, ...], ...] | None = None
 
     def __post_init__(self) -> None:
         """Check that the cells are some, and apart."""
-        check_cells(self.keys, self.other)
+        check_cells(self.keys, self.other, None if self.listed is None else len(self.listed))
 
     def __hash__(self) -> int:
         """Equal groupings have the same hash, whatever the order of their columns."""
-        return hash((frozenset(self.keys.items()), self.other))
+        return hash((frozenset(self.keys.items()), self.other, self.listed))
 
     @property
     def cells(self) -> tuple[Cell, ...]:
@@ -55,7 +58,8 @@ class Grouping:
         >>> Grouping({"vote": (0, 1)}, other=True).cells
         ((0,), (1,), (None,))
         """
-        return (*cells(self.keys), *([self.other_cell] if self.other else []))
+        listed = cells(self.keys) if self.listed is None else self.listed
+        return (*listed, *([self.other_cell] if self.other else []))
 
     @property
     def other_cell(self) -> Cell:
@@ -65,11 +69,13 @@ class Grouping:
     @property
     def size(self) -> int:
         """How many cells there are."""
+        if self.listed is not None:
+            return len(self.listed) + self.other
         return prod(len(values) for values in self.keys.values()) + self.other
 
 
-def check_cells(keys: Mapping[str, Sequence[Key]], other: bool = False) -> None:
-    """Refuse keys that make no cells, too many, or cells that share rows."""
+def check_cells(keys: Mapping[str, Sequence[Key]], other: bool = False, listed: int | None = None) -> None:
+    """Refuse keys that make no cells, too many, or cells that share rows; `listed` is how many of them are cells."""
     if not keys or not all(keys.values()):
         raise InputError("keys must list at least one value for at least one column", "keys")
     for column, values in keys.items():
@@ -77,7 +83,7 @@ def check_cells(keys: Mapping[str, Sequence[Key]], other: bool = False) -> None:
             raise InputError(f"keys of {column} must all be of one type: all numbers, or all texts", "keys")
         if len(set(values)) < len(values):
             raise InputError(f"keys of {column} must be distinct: a row would be counted twice", "keys")
-    number = prod(len(values) for values in keys.values()) + other
+    number = (prod(len(values) for values in keys.values()) if listed is None else listed) + other
     if number > MAX_CELLS:
         problem = f"keys must make at most {MAX_CELLS} cells, got {number}"
         raise InputError(problem, "keys", "list fewer values, cross fewer columns, or find the cells with by")
@@ -153,6 +159,41 @@ def is_among(column: Any, keys: Sequence[Key]) -> Any:
     )
 
 
+def is_combination(columns: Mapping[str, Any], combinations: Sequence[tuple[Key, ...]]) -> Any:
+    """Whether the columns' values are one of the combinations, of a row whose values are all among the keys of them.
+
+    Texts and whole numbers are joined to one text, with a character between them that no key has; so no two
+    combinations make the same text. Truths and dates, which engines write in different ways, are compared one by one.
+    """
+    import ibis
+
+    names = list(columns)
+    plain = [place for place, key in enumerate(combinations[0]) if isinstance(key, bool | date)]
+    joined = [place for place in range(len(names)) if place not in plain]
+    by_plain: dict[tuple[Key, ...], list[tuple[Key, ...]]] = {}
+    for combination in combinations:
+        by_plain.setdefault(tuple(combination[k] for k in plain), []).append(tuple(combination[k] for k in joined))
+    conditions = []
+    for values, rest in by_plain.items():
+        tests = [
+            columns[names[k]] == ibis.literal(v, columns[names[k]].type()) for k, v in zip(plain, values, strict=True)
+        ]
+        tests += [_is_joined_combination([columns[names[k]] for k in joined], rest)] if joined else []
+        conditions.append(functools.reduce(operator.and_, tests))
+    return functools.reduce(operator.or_, conditions)
+
+
+def _is_joined_combination(columns: Sequence[Any], combinations: Sequence[tuple[Key, ...]]) -> Any:
+    """Whether the texts and whole numbers of some columns are one of the combinations."""
+    texts = [[str(key) for key in combination] for combination in combinations]
+    characters = set().union(*(text for combination in texts for text in combination))
+    separator = next(character for character in _separators() if character not in characters)
+    column = functools.reduce(
+        lambda first, second: first + text_literal(separator) + second, [each.cast("string") for each in columns]
+    )
+    return is_among(column, list(dict.fromkeys(separator.join(combination) for combination in texts)))
+
+
 def cell_values(keys: Mapping[str, Sequence[Key]], columns: Mapping[str, Any], is_listed: Any | None) -> dict[str, Any]:
     """Values that name the cell of a row, v0, v1, …: its keys, and o first where rows may be in no listed cell.
 
@@ -214,11 +255,15 @@ def cell_counts(rows: Sequence[Row], listed_cells: Iterable[tuple[Key, ...]]) ->
 def _key_column(keys: list[str], dtype: Any) -> Any:
     """A column of many keys, sent as one text and taken apart inside the engine."""
     characters = set().union(*keys)
-    separator = next(
-        character for character in (*KEY_SEPARATORS, *map(chr, range(0xE000, 0xF8FF))) if character not in characters
-    )
+    separator = next(character for character in _separators() if character not in characters)
     pieces = text_literal(separator.join(keys)).split(separator).unnest().name("key").as_table()
     return pieces["key"] if dtype.is_string() else pieces.select(key=pieces["key"].cast(dtype))["key"]
+
+
+def _separators() -> Iterator[str]:
+    """Characters to put between keys."""
+    yield from KEY_SEPARATORS
+    yield from map(chr, range(0xE000, 0xF8FF))
 
 
 def _is_encodable(key: str) -> bool:

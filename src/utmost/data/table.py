@@ -365,6 +365,25 @@ class Table:
         values = rows.filter(found_cells.is_possible_key(rows["v0"])).distinct().order_by("v0").limit(limit)
         return sorted(value for (value,) in self._connection.rows(values))
 
+    def public_combinations(self, columns: Sequence[str], limit: int) -> list[tuple[Key | None, ...]]:
+        """The different combinations of columns of a public table, in order, up to a number of them.
+
+        A missing value is None, and so is a date that no plan can hold; combinations with one come first.
+        """
+        for column in columns:
+            self.check_distinct(column, None)
+        names = [f"v{k}" for k in range(len(columns))]
+        values = {name: self._possible_value(column) for name, column in zip(names, columns, strict=True)}
+        rows = self._rows.select(**values).distinct().limit(limit)
+        return sorted(map(tuple, self._connection.rows(rows)), key=lambda row: [(v is not None, v) for v in row])
+
+    def _possible_value(self, column: str) -> Any:
+        """The value of a column; NULL where no plan can hold it."""
+        import ibis
+
+        values = self._readable_column(self._rows, column)
+        return ibis.cases((found_cells.is_possible_key(values), values), else_=ibis.null(values.type()))
+
     def _value_of(self, column: str, domain: Sequence[Key] | None) -> RowValue:
         """The value of a column whose values are keys; NULL where it is none of the domain."""
         self.check_distinct(column, domain)
@@ -405,6 +424,8 @@ class Table:
             self.check_keys(column, column_keys)
         columns = {column: self._readable_column(rows, column) for column in grouping.keys}
         listed = [cells.is_among(columns[column], keys) for column, keys in grouping.keys.items()]
+        if grouping.listed is not None:
+            listed.append(cells.is_combination(columns, grouping.listed))
         if grouping.other:
             return rows, cells.cell_values(grouping.keys, columns, functools.reduce(operator.and_, listed))
         rows = rows.filter(listed)

@@ -280,6 +280,7 @@ class PreparedRelease:
             delta=guarantee.delta,
             definition=guarantee.definition,
             rho=guarantee.rho,
+            tables=tuple(table.table for table in plan.tables),
         )
 
 

@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from utmost.data import sources
+from utmost.data.row_sums import RowSums
 from utmost.data.selection import PrivacyUnit, Selection
 from utmost.publish import plans
 from utmost.publish.execute import check_plan
 from utmost.queries.found_query import FoundQuery
 from utmost.queries.grouped import GroupedQuery
 from utmost.queries.number_column import NumberQuery
+from utmost.queries.tables import TableLevel
 from utmost.queries.top import Top
 
 if TYPE_CHECKING:
@@ -120,5 +122,9 @@ def _inspect_query(spec: QuerySpec, plan: Plan, table: Table) -> QueryInspection
 
 def _cell_counts(query: Query, plan: Plan, table: Table) -> list[int] | None:
     """How many rows are in each listed cell, before any is left out; None where no keys are listed."""
+    if isinstance(query, TableLevel):
+        selection = Selection(query.where, PrivacyUnit(), plan.part)
+        (sums,) = table.row_sums([RowSums(selection, grouping=query.table.grouping)])
+        return query.add_up([moments.rows for moments in sums.moments])
     keys = query.keys if isinstance(query, GroupedQuery | Top) else None
     return None if keys is None else table.cell_counts(Selection(query.where, PrivacyUnit(), plan.part), keys)

@@ -15,8 +15,10 @@ from typing import Any
 from utmost.data.lookup import Lookup
 from utmost.data.selection import Key
 from utmost.data.sources import Source
+from utmost.publish.plan_tables import TableSpec
 from utmost.publish.plans import DEFAULT_LEDGER, DEFAULT_OVER_PART, Plan, QuerySpec
 from utmost.publish.pricing import GEOMETRIC, PricedPair, pair_queries
+from utmost.queries.tables import TableLevel
 
 BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")  # a key that TOML takes without quotes
 MAX_DECIMALS = 30  # decimals of a number that is written as one
@@ -60,7 +62,8 @@ def write_plan(plan: Plan) -> str:
         *(_toml_table("[[lookup]]", lookup_entries(lookup)) for lookup in source.lookups),
         _toml_table("[unit]", {"column": unit.column, "rows": unit.rows, "groups": unit.groups}),
         _toml_table("[part]", {} if part is None else {"column": part.column, "equals": part.equals}),
-        *(_toml_table("[[query]]", _query_entries(pair, plan.noise)) for pair in pair_queries(plan.queries)),
+        *(_toml_table("[[query]]", _query_entries(pair, plan.noise)) for pair in pair_queries(_own_queries(plan))),
+        *(_toml_table("[[table]]", _table_entries(table, plan.noise)) for table in plan.tables),
     ]
     return "\n".join(section for section in sections if section)
 
@@ -107,6 +110,16 @@ def _query_entries(pair: PricedPair, plan_noise: str) -> dict[str, Any]:
         **_noise_entries(query_spec, plan_noise),
     }
     return {**entries, "delta": None} if query_spec.splits_delta else entries
+
+
+def _own_queries(plan: Plan) -> list[QuerySpec]:
+    """The queries that are no levels of tables."""
+    return [query_spec for query_spec in plan.queries if not isinstance(query_spec.query, TableLevel)]
+
+
+def _table_entries(table: TableSpec, plan_noise: str) -> dict[str, Any]:
+    price = _price_entries(PricedPair(table.price))
+    return {"name": table.name, **table.entries, **price, **_noise_entries(table.price, plan_noise)}
 
 
 def _noise_entries(query_spec: QuerySpec, plan_noise: str) -> dict[str, Any]:

@@ -23,13 +23,16 @@ from utmost.exact import epsilon as level_of
 from utmost.exact.files import check_no_named_pipe
 from utmost.exact.input_text import Fields, check_plain_text, file_error_reason, parse_toml
 from utmost.ledger.costs import MAX_AMOUNT_DIGITS, check_rho
-from utmost.publish import key_files, pricing
+from utmost.publish import key_files, plan_tables, pricing
+from utmost.publish.plan_tables import TableSpec
 from utmost.publish.pricing import CANONICAL, GEOMETRIC, NOISES
 from utmost.publish.wanted_errors import WantedError, parse_wanted_error
 from utmost.queries import found_cells, registry
+from utmost.queries.count import Count
 from utmost.queries.keys import check_key, key_to_text
 from utmost.queries.over import Over
 from utmost.queries.query import Query
+from utmost.queries.tables import TableLevel
 
 if TYPE_CHECKING:
     from utmost.publish.told_privacy import ToldPrivacy
@@ -39,6 +42,7 @@ MAX_QUERIES = 1000
 MAX_LISTED_CELLS = 2 * 10**6  # cells and values of domains that all queries list: a release has each of them
 MAX_NAME_CHARS = 100
 MAX_LOOKUPS = 20
+MAX_TABLES = 100
 MAX_MARKERS = 100  # texts of a column that mean NULL
 DEFAULT_LEDGER = "ledger.sqlite"
 MAX_SHARE = 10**6
@@ -95,7 +99,8 @@ class Plan:
     """Everything a release needs but the data. Locations are relative to `folder`, where the plan was found.
 
     `price` is what the plan says of its price as a whole; what it comes to is in its queries. `noise` is the default of
-    its queries, `told` what they tell together where that is no sum of theirs, once they are priced.
+    its queries, `told` what they tell together where that is no sum of theirs, once they are priced. The levels of its
+    `tables` are the last of its queries.
     """
 
     title: str | None
@@ -112,6 +117,7 @@ class Plan:
     price: PlanPrice = PlanPrice()
     noise: str = GEOMETRIC
     told: ToldPrivacy | None = None
+    tables: tuple[TableSpec, ...] = ()
 
     @property
     def chooses_noise(self) -> bool:
@@ -206,14 +212,30 @@ def plan_from_mapping(content: Mapping[str, Any], folder: Path | None = None) ->
     base_folder = (folder or Path.cwd()).absolute()
     top = Fields(key_files.load_key_files(content, base_folder), "plan")
     head = _parse_head(top, base_folder)
-    tables = top.tables("query")
-    if not 1 <= len(tables) <= MAX_QUERIES:
+    count_tables = _count_tables(top)
+    tables = top.tables("query") if not count_tables or top.raw("query", None) is not None else []
+    if not 1 <= len(tables) + len(count_tables) <= MAX_QUERIES:
         raise InputError(
             f"plan must have from 1 to {MAX_QUERIES} queries, got {len(tables)}", "query", "add [[query]] tables"
         )
-    plan = with_queries(head, _parse_tables(tables, head.price, head.noise))
+    queries = _parse_tables(tables, head.price, head.noise)
+    head = replace(head, tables=tuple(_parse_count_table(fields, head.price, head.noise) for fields in count_tables))
+    plan = with_queries(head, [*queries, *table_queries(head.tables)])
     top.finish()
     return plan
+
+
+def _count_tables(top: Fields) -> list[Fields]:
+    """The fields of each [[table]] of a plan."""
+    tables = top.tables("table") if top.raw("table", None) is not None else []
+    if len(tables) > MAX_TABLES:
+        raise InputError(f"plan must have at most {MAX_TABLES} tables, got {len(tables)}", "table")
+    return tables
+
+
+def table_queries(tables: Sequence[TableSpec]) -> list[QuerySpec]:
+    """The queries of all levels of tables."""
+    return [query_spec for table in tables for query_spec in table.specs]
 
 
 def plan_head(content: Mapping[str, Any], folder: Path | None = None) -> Plan:
@@ -222,6 +244,7 @@ def plan_head(content: Mapping[str, Any], folder: Path | None = None) -> Plan:
     top = Fields(content, "plan")
     head = _parse_head(top, (folder or Path.cwd()).absolute())
     top.raw("query", None)
+    top.raw("table", None)
     top.finish()
     return head
 
@@ -380,18 +403,27 @@ def parse_query_table(head: Plan, table: Mapping[str, Any]) -> tuple[QuerySpec, 
 
     `head` is the plan without its queries. Files that its keys name are read.
     """
-    check_plain_text(table, "query", "query")
+    return _parse_query(Fields(_load_entry(head, "query", table), "query"), head.price, head.noise)
+
+
+def parse_count_table(head: Plan, table: Mapping[str, Any]) -> TableSpec:
+    """The table in one [[table]] of a plan; `head` is the plan without its queries."""
+    return _parse_count_table(Fields(_load_entry(head, "table", table), "table"), head.price, head.noise)
+
+
+def _load_entry(head: Plan, section: str, entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    """An entry of a plan with the keys of the files that it names."""
+    check_plain_text(entry, section, section)
     location = head.source.location
-    content = {"source": {"location": location} if location else {}, "query": [table]}
-    loaded = key_files.load_key_files(content, head.folder)["query"][0]
-    return _parse_query(Fields(loaded, "query"), head.price, head.noise)
+    content = {"source": {"location": location} if location else {}, section: [entry]}
+    loaded: Mapping[str, Any] = key_files.load_key_files(content, head.folder)[section][0]
+    return loaded
 
 
 def with_queries(head: Plan, queries: Sequence[QuerySpec]) -> Plan:
     """The plan with these queries, at the prices that can be known without the table."""
-    _check_listed_size(
-        sum(query_spec.query.candidates.listed_size for query_spec in queries if query_spec.over is None)
-    )
+    _check_listed_size(sum(_listed_size(query_spec.query) for query_spec in queries if query_spec.over is None))
+    _check_names([table.name for table in head.tables], "table")
     _check_names([query_spec.name for query_spec in queries])
     price = head.price
     if any(query_spec.noise != GEOMETRIC for query_spec in queries):
@@ -410,9 +442,14 @@ def _parse_tables(tables: list[Fields], price: PlanPrice, noise: str) -> list[Qu
     listed_size = 0
     for fields in tables:
         queries += _parse_query(fields, price, noise)
-        listed_size += queries[-1].query.candidates.listed_size
+        listed_size += _listed_size(queries[-1].query)
         _check_listed_size(listed_size)
     return queries
+
+
+def _listed_size(query: Query) -> int:
+    """How many cells and values of a domain a query lists."""
+    return len(query.cells) if isinstance(query, TableLevel) else query.candidates.listed_size
 
 
 def _check_listed_size(listed_size: int) -> None:
@@ -421,8 +458,8 @@ def _check_listed_size(listed_size: int) -> None:
         raise InputError(problem, "query", "split it into several plans")
 
 
-def _check_names(names: Sequence[str]) -> None:
-    """Refuse two queries of one name, and more queries than a release may have."""
+def _check_names(names: Sequence[str], what: str = "query") -> None:
+    """Refuse two queries or tables of one name, and more queries than a release may have."""
     if len(names) > MAX_QUERIES:
         raise InputError(
             f"plan must have at most {MAX_QUERIES} queries with those that over adds, got {len(names)}", "query"
@@ -430,7 +467,7 @@ def _check_names(names: Sequence[str]) -> None:
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise InputError(f'query names must differ, got "{name}" twice', "query")
+            raise InputError(f'{what} names must differ, got "{name}" twice', what)
         seen.add(name)
 
 
@@ -454,23 +491,46 @@ def _parse_query(fields: Fields, price: PlanPrice, plan_noise: str) -> tuple[Que
     name = parse_query_name(fields)
     query_fields = fields.with_label(f'query "{name}"')
     kind = registry.parse_kind(query_fields)
-    wanted = parse_wanted_error(query_fields)
-    noise, inherits_noise = _parse_noise(query_fields, plan_noise), "noise" not in query_fields.columns()
-    rho = _parse_own_rho(query_fields, noise, wanted)
-    share = None if rho is not None else _parse_share(query_fields, price, wanted)
-    is_priced = wanted is None and share is None and rho is None
-    epsilon = parse_epsilon(query_fields) if is_priced else Fraction(0)
+    query_spec = _parse_prices(name, query_fields, price, plan_noise)
     part = _parse_over(query_fields, kind)
     with name_query_in_errors(name):
         query = registry.parse_query(kind, query_fields)
-    noise_delta = Fraction(0) if query.needs_delta or noise == GEOMETRIC else found_cells.parse_delta(query_fields)
+    query_spec = replace(query_spec, query=query)
+    if not query.needs_delta and query_spec.noise != GEOMETRIC:
+        query_spec = replace(query_spec, noise_delta=found_cells.parse_delta(query_fields))
     query_fields.finish()
-    _check_digits(query_fields, "delta", noise_delta or query.delta)
+    _check_digits(query_fields, "delta", query_spec.delta)
     if query.needs_delta and not (query.delta or price.delta):
         raise query_fields.error("delta", "must be given: by needs delta", "say for instance delta = 1e-6")
-    prices = (noise, inherits_noise, rho, noise_delta)
-    query_spec = QuerySpec(name, epsilon, query, wanted, share, False, None, *prices)
     return (query_spec,) if part is None else _add_over(query_spec, part)
+
+
+def _parse_prices(name: str, fields: Fields, price: PlanPrice, plan_noise: str) -> QuerySpec:
+    """What a table of a plan says of its price and its noise: a query that lacks what is asked, and its δ."""
+    wanted = parse_wanted_error(fields)
+    noise, inherits_noise = _parse_noise(fields, plan_noise), "noise" not in fields.columns()
+    rho = _parse_own_rho(fields, noise, wanted)
+    share = None if rho is not None else _parse_share(fields, price, wanted)
+    is_priced = wanted is None and share is None and rho is None
+    epsilon = parse_epsilon(fields) if is_priced else Fraction(0)
+    return QuerySpec(name, epsilon, Count(), wanted, share, False, None, noise, inherits_noise, rho)
+
+
+def _parse_count_table(fields: Fields, price: PlanPrice, plan_noise: str) -> TableSpec:
+    """A [[table]] of a plan."""
+    name = parse_query_name(fields)
+    table_fields = fields.with_label(f'table "{name}"')
+    spec = _parse_prices(name, table_fields, price, plan_noise)
+    table, entries, shares, workload = plan_tables.parse_count_table(name, table_fields)
+    if spec.wanted is not None and shares is not None:
+        raise table_fields.error("shares", "must not be given with error", "every level gets the error that is wanted")
+    if spec.noise != GEOMETRIC:
+        spec = replace(spec, noise_delta=found_cells.parse_delta(table_fields))
+    table_fields.finish()
+    _check_digits(table_fields, "delta", spec.noise_delta)
+    for query_name in table.query_names:
+        parse_query_name(Fields({"name": query_name}, table_fields.label))
+    return plan_tables.table_spec(table, entries, spec, shares, workload)
 
 
 def _parse_own_rho(fields: Fields, noise: str, wanted: WantedError | None) -> Fraction | None:
@@ -597,6 +657,8 @@ def plan_digest(plan: Plan) -> str:
             for query_spec in plan.queries
         ],
     }
+    if plan.tables:
+        content["tables"] = [table.table.content() for table in plan.tables]
     if source.data is not None:
         content["frame"] = source.name
     if source.derive:

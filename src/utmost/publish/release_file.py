@@ -12,7 +12,7 @@ import errno
 import json
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from itertools import count
@@ -24,7 +24,7 @@ from utmost.data.selection import NeighbourRelation, Partition, PrivacyUnit
 from utmost.errors import InputError
 from utmost.exact.files import check_no_named_pipe
 from utmost.exact.input_text import Fields, check_plain_text, file_error_reason
-from utmost.publish import plans, release_model
+from utmost.publish import plans, release_model, release_tables
 from utmost.publish.release_model import (
     SCHEMA,
     SCHEMA_2,
@@ -41,10 +41,12 @@ from utmost.queries import registry
 from utmost.queries.answer_mechanisms.canonical import CanonicalLattice
 from utmost.queries.answer_mechanisms.mechanism import EXACT_SCHEMA, AnswerMechanism, ErrorLaw, schema_object
 from utmost.queries.answer_mechanisms.registry import mechanism_schemas, parse_mechanism
+from utmost.queries.count import Count
 from utmost.queries.keys import KEY_SCHEMA, key_from_json, key_to_json
 from utmost.queries.privacy_setting import PrivacySetting
 from utmost.queries.query import ALTERED, Query, drawn_content
 from utmost.queries.registry import QUERY_KINDS, kind_schemas
+from utmost.queries.tables import CountTable
 
 
 def release_content(release: Release) -> dict[str, Any]:
@@ -67,6 +69,7 @@ def release_content(release: Release) -> dict[str, Any]:
         "part": part_content(part),
         "guarantee": {"epsilon": str(release.epsilon), **_delta_content(release), "words": release.guarantee},
         "ledger": _entry_content(entry),
+        **release_tables.tables_content(release.tables),
         "queries": [_answer_content(answer) for answer in release],
     }
 
@@ -127,6 +130,7 @@ TOP_KEYS = (
     "part",
     "guarantee",
     "ledger",
+    "tables",
     "queries",
 )
 
@@ -140,7 +144,7 @@ def decode_release(top: Fields) -> Release:
     top.expect(TOP_KEYS)
     top.text("schema")
     entry, source, guarantee = top.table("ledger"), top.table("source"), top.table("guarantee")
-    setting = _read_setting(top)
+    setting, tables = _read_setting(top), release_tables.read_tables(top)
     release = Release(
         title=_optional_text(top, "title"),
         library=top.text("library"),
@@ -158,11 +162,13 @@ def decode_release(top: Fields) -> Release:
         epsilon=guarantee.number("epsilon"),
         guarantee=guarantee.text("words"),
         entry=_read_entry(entry),
-        answers=tuple(_read_answer(fields, setting) for fields in _query_tables(top)),
+        answers=tuple(_read_answer(fields, setting, tables) for fields in _query_tables(top)),
         delta=Fraction(0) if guarantee.raw("delta", None) is None else guarantee.number("delta"),
         definition=guarantee.text("definition", "pure"),
         rho=None if guarantee.raw("rho", None) is None else guarantee.number("rho"),
+        tables=tuple(tables.values()),
     )
+    release_tables.check_levels(tables, release.answers)
     for fields in (top, source, entry, guarantee):
         fields.finish()
     if not release.answers or len({answer.name for answer in release}) < len(release):
@@ -246,13 +252,13 @@ def _optional_integer(fields: Fields, key: str) -> int | None:
     return None if fields.raw(key, None) is None else int(fields.integer(key))
 
 
-def _read_answer(fields: Fields, setting: PrivacySetting) -> Answer:
+def _read_answer(fields: Fields, setting: PrivacySetting, tables: Mapping[str, CountTable]) -> Answer:
     name = plans.parse_query_name(fields)
     labelled_fields = fields.with_label(f'release: query "{name[:60]}"')
     kind = registry.parse_kind(labelled_fields)
     _check_error(labelled_fields.table("error"))
     labelled_fields.text("optimal")
-    query = registry.parse_query_content(kind, labelled_fields)
+    query = _read_query(kind, labelled_fields, tables)
     mechanism = parse_mechanism(labelled_fields.table("mechanism"))
     statement = Statement(
         query,
@@ -264,6 +270,13 @@ def _read_answer(fields: Fields, setting: PrivacySetting) -> Answer:
     )
     labelled_fields.finish()
     return release_model.computed_answer(name, statement, setting)
+
+
+def _read_query(kind: type[Query], fields: Fields, tables: Mapping[str, CountTable]) -> Query:
+    """The query of an entry of a release: a level of a table, or one by itself."""
+    if kind is Count and "table" in fields.columns():
+        return release_tables.read_level(fields, tables)
+    return registry.parse_query_content(kind, fields)
 
 
 def _read_noise_delta(fields: Fields, query: Query, mechanism: AnswerMechanism) -> Fraction:
@@ -330,6 +343,7 @@ def _top_schema() -> dict[str, Any]:
     texts = {"type": "object", "additionalProperties": TEXT}
     lookup = schema_object(name=TEXT, on=texts, take=texts, fingerprint=TEXT)
     schema["properties"]["derive"] = texts
+    schema["properties"]["tables"] = release_tables.tables_schema()
     schema["properties"]["ledger"]["properties"]["measure"] = {"enum": list(MEASURES)}
     schema["properties"]["source"]["properties"]["lookups"] = {"type": "array", "items": lookup}
     return schema

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from utmost.data.selection import NeighbourRelation, Partition, PrivacyUnit
     from utmost.publish.estimate import Estimate
     from utmost.queries.query import Query
+    from utmost.queries.tables import CountTable
 
 SCHEMA = "utmost-release/1"
 SCHEMA_2 = "utmost-release/2"  # of a release with δ
@@ -235,6 +236,7 @@ class Release(Tabular):
     definition: str = "pure"
     rho: Fraction | None = None
     remark: str | None = field(default=None, compare=False)
+    tables: tuple[CountTable, ...] = ()
 
     @property
     def names(self) -> list[str]:

@@ -23,6 +23,7 @@ from utmost.queries.quantile import Quantile
 from utmost.queries.quantiles import Quantiles
 from utmost.queries.query import Query, QueryField
 from utmost.queries.sum import Sum
+from utmost.queries.tables import TableLevel
 from utmost.queries.top import Top
 from utmost.queries.variance import Variance
 
@@ -154,7 +155,7 @@ def kinds_of_column(column_kind: ColumnKind) -> tuple[str, ...]:
 def kind_schemas() -> dict[str, Any]:
     """The JSON schemas of the entries of queries in a release, by key; an entry of several kinds fits one of theirs."""
     alternatives: dict[str, list[Any]] = {}
-    kinds: list[type[Query]] = [*QUERY_KINDS.values(), FoundCount]
+    kinds: list[type[Query]] = [*QUERY_KINDS.values(), FoundCount, TableLevel]
     for form in (form for kind in kinds for form in kind.forms()):
         entries = [*form.schema().items(), *(grouping_schemas(form).items() if form.takes_keys else ())]
         for key, schema in entries:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -15,7 +15,7 @@ from utmost.exact.input_text import Fields, escape_control
 from utmost.notebook import report_html
 from utmost.publish import plan_writer, plans
 from utmost.publish.builder.query_methods import QueryMethods
-from utmost.publish.builder.values import plain
+from utmost.publish.builder.values import Noise, Number, plain
 from utmost.publish.plans import Plan, PlanPrice, QuerySpec
 from utmost.queries import registry
 from utmost.queries.query import Query
@@ -24,7 +24,9 @@ from utmost.registry import similar_name
 if TYPE_CHECKING:
     from utmost.publish.execute import Preview, Progress
     from utmost.publish.inspection import Inspection
+    from utmost.publish.plan_tables import TableSpec
     from utmost.publish.release_model import Release
+    from utmost.queries.tables import CountTable
 
 MIN_DEFAULT_STEPS = 10  # from low to high, where a step of 1 is taken without being asked for
 SHOWN_NAMES = 5
@@ -64,6 +66,7 @@ class PlanBuilder(QueryMethods):
         self._head = replace(head, queries=())
         self._queries: dict[str, tuple[QuerySpec, ...]] = {}
         self._default_steps: set[str] = set()
+        self._tables: dict[str, TableSpec] = {}
 
     def add(self, kind: str, name: str, **keys: Any) -> Self:
         """Add a query of a registered kind, with the keys that it has in a plan.
@@ -98,15 +101,67 @@ class PlanBuilder(QueryMethods):
         self._default_steps.discard(name)
         return self
 
+    def table(
+        self,
+        name: str,
+        *,
+        keys: Mapping[str, Any],
+        levels: Iterable[Iterable[str]] | str,
+        other: bool = False,
+        where: str | None = None,
+        totals: Iterable[Mapping[str, Any]] = (),
+        zeros: Iterable[Mapping[str, Any]] = (),
+        workload: str | None = None,
+        shares: Iterable[Number] | str | None = None,
+        epsilon: Number | None = None,
+        share: Number | None = None,
+        error: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        noise: Noise | None = None,
+    ) -> Self:
+        """Counts at several levels that belong together, such as regions and their towns, at one price.
+
+        ``keys`` lists the public values of columns, as in a query; or the combinations that there are, as in
+        ``{"columns": ["region", "town"], "cells": pairs}`` or ``{"columns": …, "location": "towns.csv"}``. ``levels``
+        names the columns of each level, ``[]`` those of the grand total; "marginals:2" stands for all levels of up to
+        two columns. ``totals`` and ``zeros`` are what everybody knows: ``[{"keys": {"region": "north"}, "rows": 80}]``
+        and ``[{"region": "north", "town": "a"}]``. ``workload`` says what the shares of the levels are chosen for
+        ("levels", "cells", "prefix", "ranges", "marginals:2"), unless ``shares`` gives them.
+        """
+        arguments = {key: value for key, value in locals().items() if key not in ("self", "name")}
+        entries = {key: plain(value, key) for key, value in arguments.items()}
+        given = {key: value for key, value in entries.items() if not (value is None or value is False or value == [])}
+        return self.add_count_table({"name": plain(name), "levels": entries["levels"], **given})
+
+    def add_count_table(self, table: Mapping[str, Any]) -> Self:
+        """Add a [[table]] as a plan's file has it."""
+        spec = plans.parse_count_table(self._head, table)
+        plans.used_columns(replace(self._head, queries=spec.specs))  # reads the predicate
+        known = self._tables.get(spec.name)
+        if known is not None and known != spec:
+            problem = f'name must be of its own, got "{spec.name}", which another table of the plan has'
+            raise InputError(problem, "name", f"choose another, or call remove({spec.name!r}) before")
+        if known is None and self.price.rho is None:
+            plans.with_queries(self._head, [*self.specs, *spec.specs])
+        self._tables[spec.name] = spec
+        return self
+
     def remove(self, name: str) -> Self:
-        """Take the query of this name out of the plan."""
-        if not isinstance(name, str) or name not in self._queries:
-            similar = similar_name(str(name), self._queries)
+        """Take the query or the table of this name out of the plan."""
+        if not isinstance(name, str) or name not in {*self._queries, *self._tables}:
+            similar = similar_name(str(name), [*self._queries, *self._tables])
             hint = "see plan.queries" if similar is None else f'did you mean "{similar}"?'
             raise InputError("name must be that of a query of the plan, got another", "name", hint)
-        del self._queries[name]
+        self._queries.pop(name, None)
+        self._tables.pop(name, None)
         self._default_steps.discard(name)
         return self
+
+    @property
+    def tables(self) -> dict[str, CountTable]:
+        """The tables, by name, in the order in which they were added."""
+        return {name: spec.table for name, spec in self._tables.items()}
 
     @property
     def queries(self) -> dict[str, Query]:
@@ -121,7 +176,8 @@ class PlanBuilder(QueryMethods):
     @property
     def specs(self) -> list[QuerySpec]:
         """The queries with what each says of its price, and those that count persons over their bound."""
-        return [query_spec for specs in self._queries.values() for query_spec in specs]
+        queries = [query_spec for specs in self._queries.values() for query_spec in specs]
+        return [*queries, *plans.table_queries(list(self._tables.values()))]
 
     @property
     def price(self) -> PlanPrice:
@@ -134,14 +190,14 @@ class PlanBuilder(QueryMethods):
         return self._head.budget
 
     def __len__(self) -> int:
-        """How many queries were added."""
-        return len(self._queries)
+        """How many queries and tables were added."""
+        return len(self._queries) + len(self._tables)
 
     def to_plan(self) -> Plan:
         """The plan as its file would make it; refused without queries."""
-        if not self._queries:
+        if not len(self):
             raise InputError("plan must have at least one query, got none", "query", 'add one: plan.count("rows")')
-        return plans.with_queries(self._head, self.specs)
+        return plans.with_queries(replace(self._head, tables=tuple(self._tables.values())), self.specs)
 
     def to_toml(self) -> str:
         """The file of this plan: `ut.read_plan` and `utmost release` read it. Its output is left out.
@@ -173,7 +229,7 @@ class PlanBuilder(QueryMethods):
 
     def __repr__(self) -> str:
         """Its budget, its price and the names of its queries."""
-        names = list(self._queries)
+        names = [*self._queries, *self._tables]
         more = f" and {len(names) - SHOWN_NAMES} more" if len(names) > SHOWN_NAMES else ""
         text = ", ".join(names[:SHOWN_NAMES]) + more if names else "no queries yet"
         return escape_control(f"<PlanBuilder of budget {self.budget}{self._price_text()}: {text}>", frozenset())
@@ -198,9 +254,11 @@ def read_plan(path: str | Path, *, data: object = None) -> PlanBuilder:
     if data is not None:
         head = replace(head, source=with_frame(head.source, data))
     builder = PlanBuilder(plans.with_output(head, plan_path))
-    Fields(content, "plan").tables("query")
-    for table in content["query"]:
-        builder.add_table(table)
+    for section, add in (("query", builder.add_table), ("table", builder.add_count_table)):
+        if section in content or not content.keys() & {"query", "table"}:
+            Fields(content, "plan").tables(section)
+            for table in content[section]:
+                add(table)
     return builder
 
 

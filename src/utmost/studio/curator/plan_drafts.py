@@ -39,6 +39,8 @@ def blank_draft(view: SourceView, budget: str = "") -> PlanDraft:
 
 def draft_from_plan(plan: Plan, view: SourceView) -> PlanDraft:
     """The form filled in with a plan. Columns of a CSV file that it does not declare are as they were found."""
+    if plan.tables:
+        raise InputError("plan must have queries only for the form, got a table", "plan", "run it with utmost release")
     number = len(pair_queries(plan.queries))
     if number > MAX_QUERIES:
         raise InputError(f"plan must have at most {MAX_QUERIES} queries for the form, got {number}", "plan")
