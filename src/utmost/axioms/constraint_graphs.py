@@ -24,6 +24,7 @@ from utmost.errors import InputError
 from utmost.exact import Level, Number, sign
 from utmost.polytopes.type_members import Constraint
 from utmost.qif.hyper import exact_channel
+from utmost.result_values import short_repr
 from utmost.spaces import Space
 from utmost.spaces.space import label_text
 
@@ -41,6 +42,8 @@ class PrivacyConstraints:
 
     Constraint k has the factor α^lengths[k], whose double is factors[k]. At α = 0 nothing is asked.
     """
+
+    __repr__ = short_repr
 
     secrets: Secrets
     level: Level
@@ -131,6 +134,8 @@ class RowGraph:
 
     Secrets from which the output cannot come are left out. `output` is its label, secrets are given by position.
     """
+
+    __repr__ = short_repr
 
     output: Label
     edges: tuple[Edge, ...]

@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 from utmost.errors import InputError
 from utmost.exact import Number, decimal, number, sign
+from utmost.result_values import short_repr
 
 Point: TypeAlias = tuple[Number, Number]
 Line: TypeAlias = tuple[Number, Number]
@@ -60,6 +61,8 @@ class Curve:
     points[0][1] and points[-1][1] are the limits there. No inner point is on the line through its neighbours, so equal
     functions are equal curves. `curve_from_points` makes one from any points, `trusted` takes them as they are.
     """
+
+    __repr__ = short_repr
 
     points: tuple[Point, ...]
     at_zero: Number

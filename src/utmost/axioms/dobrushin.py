@@ -32,6 +32,7 @@ from utmost.errors import InputError
 from utmost.exact import Level, Number, rational
 from utmost.lp import LinearProgram, ProgramCertificate, certified_optimum
 from utmost.qif.hyper import exact_channel
+from utmost.result_values import short_repr
 
 OVERLAP_MARGIN = 1e-9  # an overlap of doubles is nearer to the exact one than this for fewer than 10^6 outputs
 ONE = Fraction(1)
@@ -130,6 +131,8 @@ class SteepestPath:
 
     `rising` outputs are tight upwards on the first ⌈d/2⌉ steps, `falling` ones downwards on the last ⌈d/2⌉.
     """
+
+    __repr__ = short_repr
 
     path: tuple[Label, ...]
     rising: tuple[Label, ...]

@@ -21,6 +21,7 @@ from utmost.axioms.satisfaction import Satisfaction, satisfaction
 from utmost.channel import Channel, Concentration, PrivacyLoss, align_inputs, concentration, least_epsilon
 from utmost.design.optimal import is_line
 from utmost.exact import Level, Number, alpha
+from utmost.result_values import short_repr
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -45,6 +46,8 @@ class Examination:
     one asked for. `vertex` and `kernel`: is it made of vertices of its type, is it a kernel mechanism (FMPD23 Def. 4,
     5).
     """
+
+    __repr__ = short_repr
 
     channel: Channel
     space: Space

@@ -51,6 +51,7 @@ from utmost.exact import Level, Number, Real, sign
 from utmost.qif import Refinement, refinement
 from utmost.qif.exact_algebra import common_field
 from utmost.qif.hyper import bundle_columns, exact_channel
+from utmost.result_values import short_repr
 
 
 def split_output(column: Column, graph: RowGraph, privacy: PrivacyConstraints) -> tuple[Column, Column]:
@@ -180,6 +181,8 @@ def equivalent(first: Channel | Mechanism, second: Channel | Mechanism) -> bool:
 class Maximality:
     """Is a mechanism maximally general; if not, `output` is one whose `parts` no tight constraints join."""
 
+    __repr__ = short_repr
+
     holds: bool
     output: Label | None
     parts: tuple[tuple[Label, ...], ...]
@@ -227,6 +230,8 @@ def maximality(graphs: Sequence[RowGraph], labels: Sequence[Label]) -> Maximalit
 class Step:
     """An output split into two, `names`, with `columns` that sum to its own: a strictly more general mechanism."""
 
+    __repr__ = short_repr
+
     output: Label
     names: tuple[Label, Label]
     columns: tuple[Column, Column]
@@ -239,6 +244,8 @@ class Generalization:
     Each step splits an output in two, so its post-processing merges them. In the end proportional outputs are merged,
     which is an equivalence; the post-processing divides a merged output by the shares of what it was merged from.
     """
+
+    __repr__ = short_repr
 
     source: Channel
     steps: tuple[Step, ...]

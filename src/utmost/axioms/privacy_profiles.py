@@ -46,6 +46,7 @@ from utmost.channel.channel import Label
 from utmost.channel.privacy import exact_law
 from utmost.errors import InputError
 from utmost.exact import Level, Number, Real, decimal, integer, number, sign
+from utmost.result_values import short_repr
 
 RELATIVE_ERROR = 1e-13  # doubles of four exact numbers and two products are off by less than a hundredth of this part
 MIN_PRECISE_DOUBLE = 1e-290  # far above the doubles with fewer digits
@@ -142,6 +143,8 @@ class Test:
     Under the first secret it has probability `first`, under the second `second`, the largest there is for that.
     """
 
+    __repr__ = short_repr
+
     __test__ = False  # no test of pytest's
 
     surely: tuple[Label, ...]
@@ -159,6 +162,8 @@ class Profile:
     Breakpoint k of the curve is the event of `event(k)`. `exact` is False where the channel has float entries: then its
     doubles were taken as the fractions they are, each row divided by its sum.
     """
+
+    __repr__ = short_repr
 
     first: Label
     second: Label

@@ -38,6 +38,7 @@ from utmost.channel.privacy import exact_law
 from utmost.exact import Number, decimal, sign
 from utmost.exact.input_text import escape_control
 from utmost.notebook import report_html
+from utmost.result_values import short_repr
 from utmost.spaces.space import Pair
 
 MAX_LABEL_CHARS = 40  # of a secret in a line
@@ -50,6 +51,8 @@ class Witness:
     `first` = P(O|i₁), `second` = P(O|i₂), `bound` = M(first); the complement has 1 − first and 1 − second, and the
     least that is allowed for it is 1 − bound.
     """
+
+    __repr__ = short_repr
 
     profile: Profile
     curve: Curve

@@ -87,16 +87,7 @@ class Channel:
 
     def __str__(self) -> str:
         """The entries, the first rows and columns of many."""
-        height, width = len(self.inputs), len(self.outputs)
-        columns = slice(width if width <= MAX_PRINTED_COLUMNS else MAX_PRINTED_COLUMNS - 1)
-        lines = slice(height if height <= MAX_PRINTED_ROWS else MAX_PRINTED_ROWS - 1)
-        cells = [["", *map(str, self.outputs[columns])]]
-        labels = self.inputs[lines]
-        cells += [[str(x), *map(_entry_text, row[columns])] for x, row in zip(labels, self.rows, strict=False)]
-        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        text = "\n".join("  ".join(c.rjust(w) for c, w in zip(line, widths, strict=True)) for line in cells)
-        hidden = height > MAX_PRINTED_ROWS or width > MAX_PRINTED_COLUMNS
-        return f"{text}\n… of {height} rows and {width} columns" if hidden else text
+        return preview_text(self, MAX_PRINTED_ROWS, MAX_PRINTED_COLUMNS)
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
         """The entries for numpy: the nearest doubles; exact where they are exact and dtype=object is asked for.
@@ -184,6 +175,20 @@ class Channel:
         from utmost.channel.files import json_text
 
         return json_text(self)
+
+
+def preview_text(source: Channel, max_rows: int, max_columns: int) -> str:
+    """Its entries as a table; of more rows or columns the first, and a line that says how many there are."""
+    height, width = len(source.inputs), len(source.outputs)
+    lines = slice(height if height <= max_rows else max_rows - 1)
+    columns = slice(width if width <= max_columns else max_columns - 1)
+    cells = [["", *map(str, source.outputs[columns])]]
+    rows = zip(source.inputs[lines], source.rows[lines], strict=True)
+    cells += [[str(x), *map(_entry_text, row[columns])] for x, row in rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    text = "\n".join("  ".join(c.rjust(w) for c, w in zip(line, widths, strict=True)) for line in cells)
+    is_cut = height > max_rows or width > max_columns
+    return f"{text}\n… of {height} rows and {width} columns" if is_cut else text
 
 
 def channel(rows: object, inputs: Iterable[Label] | None = None, outputs: Iterable[Label] | None = None) -> Channel:

@@ -28,6 +28,7 @@ from utmost.exact import (
 from utmost.exact.reals import prime_exponents, value_of
 from utmost.exact.working_precision import working_precision
 from utmost.notebook import report_html
+from utmost.result_values import short_repr
 from utmost.spaces import Space
 
 if TYPE_CHECKING:
@@ -51,6 +52,8 @@ class PrivacyLoss:
     `ratio` is None when the output is impossible under `low`: then ε = ∞. The ratio of two doubles is a fraction, so a
     float channel too has an exact one.
     """
+
+    __repr__ = short_repr
 
     ratio: Number | None
     distance: Number

@@ -25,6 +25,7 @@ import numpy.typing as npt
 from utmost.consumer.losses import Loss
 from utmost.errors import InputError
 from utmost.exact import Number, number, sign
+from utmost.result_values import short_repr
 from utmost.spaces import Label, Space, space
 
 Exacts: TypeAlias = npt.NDArray[np.object_]
@@ -123,6 +124,8 @@ class Triviality:
     makes every mechanism equally good, whatever the prior, is the second: U_ℓ is linear in the prior exactly then.
     """
 
+    __repr__ = short_repr
+
     differing: tuple[int, int, int] | None
     dominant: int | None
     rivals: tuple[Entry, ...]
@@ -179,6 +182,8 @@ class Monotonicity:
     If so `images` are the points a(w) and `scale` the pairs (distance, m(distance)), increasing. If not, `conflicts`
     rule every injective a out: each begins with the images of one of them, or has no point left (`refutes`).
     """
+
+    __repr__ = short_repr
 
     strict: bool
     images: tuple[Label, ...] | None

@@ -50,6 +50,7 @@ from utmost.exact import Level, Number, integer, rational, sign
 from utmost.lp import LinearProgram, ProgramCertificate, certified_optimum
 from utmost.noise.canonical import canonical_law
 from utmost.noise.fine_canonical import FineLaw, fine_law
+from utmost.result_values import short_repr
 
 MAX_CHANNEL_COUNT = 500  # upper end of a count whose matrix is written out
 MAX_PROGRAM_CELLS = 400  # counts times guesses of a program
@@ -58,6 +59,8 @@ MAX_PROGRAM_CELLS = 400  # counts times guesses of a program
 @dataclass(frozen=True, slots=True)
 class ApproximateDesign:
     """The least expected loss over all (ε, δ)-private mechanisms, one that has it, and the certificate of both."""
+
+    __repr__ = short_repr
 
     channel: Channel
     loss: Fraction

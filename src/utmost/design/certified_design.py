@@ -17,7 +17,7 @@ import numpy as np
 
 from utmost import notebook
 from utmost.channel import Channel, Matrix, PrivacyLoss, deterministic, least_epsilon
-from utmost.channel.channel import trusted_channel
+from utmost.channel.channel import preview_text, trusted_channel
 from utmost.consumer.consumer import first_minimum
 from utmost.design.count_mechanism import objection
 from utmost.design.fixed_point_counts import fixed_point_objection
@@ -28,6 +28,7 @@ from utmost.exact import Level, Number, decimal, decimal_above, sign
 from utmost.lp import Bounds, Certificate
 from utmost.lp.certificate import dual_bound, dual_fault
 from utmost.lp.linear_program import flint_vector, to_fraction
+from utmost.result_values import equal_fields, hash_of_kind, short_repr
 from utmost.spaces import Label, Space
 
 
@@ -38,6 +39,10 @@ class LowerBound(ABC):
     `multipliers` is the dual vector u of the rows' sums, Σ u = lower, where there is one to show; `prices` are the
     multipliers of the privacy constraints that prove it where no closed form does.
     """
+
+    __repr__ = short_repr
+    __eq__ = equal_fields
+    __hash__ = hash_of_kind
 
     lower: Number
     multipliers: tuple[Number, ...] | None = field(default=None, kw_only=True)
@@ -200,6 +205,7 @@ def free_loss(costs: Matrix) -> Fraction:
     return sum((min(row) for row in costs), Fraction(0))
 
 
+PREVIEW_LABELS = 12  # inputs and outputs of a mechanism that is printed with its loss
 POWER_SHARE = 0.499999  # of ε
 
 
@@ -210,6 +216,10 @@ class DesignProof:
     `channel` is private at the level, so its own loss is an upper bound; `bound` is the lower one. `costs` are the
     consumer's, rounded up where they are irrational.
     """
+
+    __repr__ = short_repr
+    __eq__ = equal_fields
+    __hash__ = hash_of_kind
 
     space: Space
     level: Level
@@ -279,6 +289,10 @@ class Design:
         relation = f"at most {decimal_above(self.loss)}" if self.certificate.gap else decimal(self.loss)
         gap = decimal_above(self.certificate.gap, 2)
         return f"<Design: expected loss {relation}, gap {gap}, {self.privacy_loss.text}; {shape}>"
+
+    def __str__(self) -> str:
+        """The same, and the first entries of the mechanism."""
+        return f"{repr(self)[1:-1]}\n{preview_text(self.channel, PREVIEW_LABELS, PREVIEW_LABELS)}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -37,6 +37,7 @@ from utmost.consumer.consumer import first_minimum
 from utmost.errors import InputError
 from utmost.exact import Level, Number, sign
 from utmost.mechanisms.geometric import column_weights, inverse_kernel_row
+from utmost.result_values import short_repr
 
 DOWN, UP, SLACK, ZERO = "↓", "↑", "S", "0"
 Signature: TypeAlias = tuple[str, ...]  # one string of symbols a row
@@ -240,6 +241,8 @@ class Remapped:
     `remap[k]` is the reading of answer k; `multipliers` is u; `objection` is a reading w with c_w − u outside P*, None
     if there is none: then the expected loss `loss` = Σ u_i is the least that a private mechanism can give.
     """
+
+    __repr__ = short_repr
 
     remap: list[int]
     loss: Number

@@ -25,6 +25,7 @@ from utmost.lp.linear_program import (
     to_fraction,
     to_fractions,
 )
+from utmost.result_values import short_repr
 
 NumberT = TypeVar("NumberT", Fraction, Number)
 ProofT = TypeVar("ProofT", bound="Proof")
@@ -52,6 +53,8 @@ class Proof(Protocol):
 @dataclass(frozen=True, slots=True)
 class Certificate(Generic[NumberT, ProofT]):
     """lower <= optimum <= upper in exact arithmetic, and what proves it."""
+
+    __repr__ = short_repr
 
     lower: NumberT
     upper: NumberT

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from flint import fmpq, fmpz
 
 from utmost.errors import InputError
+from utmost.result_values import equal_fields, hash_of_kind
 
 Rational: TypeAlias = fmpq
 
@@ -113,6 +114,9 @@ class LinearProgram:
     >>> LinearProgram([1, 2], [0, 0], [0, 1], [1, 1], [1], [True]).shape
     (1, 2)
     """
+
+    __eq__ = equal_fields
+    __hash__ = hash_of_kind
 
     cost: Sequence[Fraction]
     rows: npt.NDArray[np.int64]

@@ -42,6 +42,7 @@ from utmost.noise.table_sampling import (
     table_from_thresholds,
     threshold_in_ball,
 )
+from utmost.result_values import short_repr
 from utmost.spaces import Space
 
 if TYPE_CHECKING:
@@ -61,6 +62,8 @@ class Exponential:
     neighbours all scores move the same way (`factor` = 1: monotone), weight and sum move together and the ratio is
     within e^ε already.
     """
+
+    __repr__ = short_repr
 
     scores: tuple[tuple[Fraction, ...], ...]
     sensitivity: Fraction

@@ -64,6 +64,7 @@ from utmost.noise.table_sampling import (
     exact_threshold,
     settle_ties,
 )
+from utmost.result_values import short_repr
 
 if TYPE_CHECKING:
     from flint import arb, fmpz
@@ -85,6 +86,8 @@ class ChannelSampler:
     """All rows of a channel, ready to draw from: thresholds and undecided words as in `SamplingTable`, one row an
     input.
     """
+
+    __repr__ = short_repr
 
     thresholds: Words
     split: npt.NDArray[np.bool_]

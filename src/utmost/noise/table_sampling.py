@@ -35,6 +35,7 @@ from utmost.errors import InputError, UndecidedError
 from utmost.exact import Number, ball, ball_endpoints, integer
 from utmost.exact.working_precision import working_precision
 from utmost.noise.entropy import EntropySource, Words, entropy_source
+from utmost.result_values import short_repr
 
 if TYPE_CHECKING:
     from flint import arb
@@ -111,6 +112,8 @@ class SamplingTable:
     `guide` holds the answer for each value of a word's leading bits, or first − 1 where those do not decide;
     `threshold_function(y, bits)` are the cumulative weights to any number of bits.
     """
+
+    __repr__ = short_repr
 
     first: int
     thresholds: Words

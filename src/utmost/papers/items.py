@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from utmost.errors import InputError
 from utmost.exact import Number
+from utmost.result_values import short_repr
 
 if TYPE_CHECKING:
     import altair as alt
@@ -35,6 +36,8 @@ SOURCE_TEXT = (
 class Table:
     """Cells of text under a header; every row is as long as the header."""
 
+    __repr__ = short_repr
+
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 
@@ -42,6 +45,8 @@ class Table:
 @dataclass(frozen=True, slots=True)
 class Series:
     """One line of a plot: y over x, with the names of both; `stems`, `colour`, `filled` as in `charts.ChartLine`."""
+
+    __repr__ = short_repr
 
     name: str
     x_name: str
@@ -62,6 +67,8 @@ class Item:
     neither curves (`series`) nor the heat map of a mechanism (`computed`).
     """
 
+    __repr__ = short_repr
+
     name: str
     caption: str
     published: Table | str | None
@@ -76,6 +83,8 @@ class Item:
 @dataclass(frozen=True, slots=True)
 class Report:
     """One paper, checked: its items, errata, and remarks on what it leaves open."""
+
+    __repr__ = short_repr
 
     key: str
     title: str

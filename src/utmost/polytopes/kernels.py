@@ -37,6 +37,7 @@ from utmost.polytopes.vertex_columns import (
     vertex_columns,
 )
 from utmost.polytopes.vertices import IntArray, Progress, distance_lattice, lattice_vertices
+from utmost.result_values import equal_fields, hash_of_kind, short_repr
 from utmost.spaces import Space
 
 Weights: TypeAlias = tuple[Number, ...]
@@ -170,6 +171,11 @@ def exact_sum(values: Sequence[Number]) -> Number:
 class PosteriorRegion:
     """The region of private posteriors of a type: its vertices, each as likelihoods of one output with largest 1."""
 
+    __eq__ = equal_fields
+    __hash__ = hash_of_kind
+
+    __repr__ = short_repr
+
     space: Space
     level: Level
     columns: tuple[Column, ...]
@@ -194,6 +200,8 @@ class PosteriorRegion:
 @dataclass(frozen=True, slots=True)
 class Kernel:
     """A kernel mechanism: numbers of vertices, and under a uniform prior the probability of each (they sum to 1)."""
+
+    __repr__ = short_repr
 
     columns: tuple[int, ...]
     weights: tuple[Number, ...]

@@ -32,6 +32,7 @@ from utmost.exact.working_precision import working_precision
 from utmost.polytopes.kernels import Kernel, PosteriorRegion, count_kernels, exact_sum, kernels, posterior_region
 from utmost.polytopes.vertex_columns import Column
 from utmost.polytopes.vertices import count_vertices, is_connected
+from utmost.result_values import equal_fields, hash_of_kind, short_repr
 from utmost.spaces import Space
 
 if TYPE_CHECKING:
@@ -223,6 +224,11 @@ class Decomposition:
 
     Vertices are numbered as they were met, not as `vertices` lists them.
     """
+
+    __eq__ = equal_fields
+    __hash__ = hash_of_kind
+
+    __repr__ = short_repr
 
     weights: tuple[Number, ...]
     kernels: tuple[Kernel, ...]

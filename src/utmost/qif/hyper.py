@@ -37,6 +37,7 @@ from utmost.errors import InputError, SolverError
 from utmost.exact import Number, Real, number, sign
 from utmost.lp import LinearProgram, certified_optimum
 from utmost.qif.exact_algebra import add_exact, has_irrational
+from utmost.result_values import equal_fields, hash_of_kind, short_repr
 
 PriorLike: TypeAlias = Prior | Sequence[object]
 TableLike: TypeAlias = Loss | Sequence[Sequence[object]] | Matrix
@@ -162,6 +163,8 @@ class Hyper:
     with the same posterior are merged.
     """
 
+    __repr__ = short_repr
+
     inputs: tuple[Label, ...]
     outers: tuple[Number, ...]
     inners: Matrix
@@ -235,6 +238,11 @@ class TransportPlan:
 
     The cost of any move is an upper bound of the distance between the two hypers.
     """
+
+    __eq__ = equal_fields
+    __hash__ = hash_of_kind
+
+    __repr__ = short_repr
 
     masses: Matrix
     distances: Matrix

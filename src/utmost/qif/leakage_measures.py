@@ -44,6 +44,7 @@ from utmost.qif.hyper import (
     hyper,
     object_array,
 )
+from utmost.result_values import equal_fields, hash_of_kind, short_repr
 
 
 def vulnerability(prior: PriorLike, gain: TableLike) -> Number:
@@ -126,6 +127,8 @@ class Measure(Protocol[Amount_co]):
 class Gain:
     """V_g of a gain table g[x, w]."""
 
+    __repr__ = short_repr
+
     table: TableLike
     grows: bool = True
 
@@ -141,6 +144,8 @@ class Gain:
 @dataclass(frozen=True, slots=True)
 class Loss:
     """U_ℓ of a loss, given as a table ℓ[x, w] or as one of `utmost.losses`."""
+
+    __repr__ = short_repr
 
     table: TableLike
     grows: bool = False
@@ -326,6 +331,11 @@ def _scale_enclosure(factor: Number, value: Enclosure, precision: int) -> Enclos
 class AttainedCapacity:
     """A capacity and a consumer for whom the channel leaks exactly that: a prior and a gain table."""
 
+    __eq__ = equal_fields
+    __hash__ = hash_of_kind
+
+    __repr__ = short_repr
+
     value: Number
     prior: tuple[Number, ...]
     gain: Matrix
@@ -334,6 +344,8 @@ class AttainedCapacity:
 @dataclass(frozen=True, slots=True)
 class Capacity:
     """The largest multiplicative and additive leakage of a channel (FMPD23 eq. 8, 9)."""
+
+    __repr__ = short_repr
 
     multiplicative: AttainedCapacity
     additive: AttainedCapacity

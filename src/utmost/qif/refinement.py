@@ -44,6 +44,7 @@ from utmost.qif.refinement_programs import (
     slack_program,
     witness,
 )
+from utmost.result_values import short_repr
 
 PRECISION_BITS = (64, 256, 1024)  # bits of the fractions that stand for irrational numbers in a guess
 MAX_SIMPLE_DENOMINATOR = 1000  # of the entries of a simple R
@@ -220,6 +221,8 @@ def _undecided_error() -> UndecidedError:
 class Refinement:
     """Does B refine A, with the proof: R with A·R = B, or else a consumer who is better served by B."""
 
+    __repr__ = short_repr
+
     refines: bool
     post_processing: Channel | None
     witness: Witness | None
@@ -254,6 +257,8 @@ def refinement(a: Channel | Mechanism, b: Channel | Mechanism) -> Refinement:
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """Does B refine A, and does A refine B; the second is None where it was not decided. `inputs` are those of A."""
+
+    __repr__ = short_repr
 
     inputs: tuple[Label, ...]
     forward: Refinement

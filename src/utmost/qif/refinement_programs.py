@@ -19,6 +19,7 @@ from utmost.channel.channel import Label, matrix_product, read_only, trusted_cha
 from utmost.exact import Number, enclosure
 from utmost.lp import LinearProgram
 from utmost.qif.leakage_measures import best_remap, posterior_uncertainty
+from utmost.result_values import equal_fields, hash_of_kind, short_repr
 
 Indices: TypeAlias = npt.NDArray[np.int64]
 
@@ -111,6 +112,11 @@ class Witness:
 
     Rows of the loss are the secrets `inputs`, in A's order; columns are actions. All is exact and was compared so.
     """
+
+    __eq__ = equal_fields
+    __hash__ = hash_of_kind
+
+    __repr__ = short_repr
 
     inputs: tuple[Label, ...]
     prior: tuple[Number, ...]

@@ -66,7 +66,7 @@ def describe(
     is_large = len(design.channel.outputs) > MAX_WHOLE_COLUMNS
     blocks: dict[str, Block | None] = {
         "title": Paragraph(_title(design, problem)),
-        "mechanism": Matrix(_used_answers(design.channel) if is_large else design.channel),
+        "mechanism": _mechanism_block(_used_answers(design.channel) if is_large else design.channel, problem),
         "omission": _omission_paragraph(design.channel) if is_large else None,
         "signature legend": None if signature is None or is_large else Paragraph(SIGNATURE_LEGEND),
         "signature": None if signature is None or is_large else _signature_block(design, signature),
@@ -76,6 +76,11 @@ def describe(
         "privacy": privacy_paragraph(design.privacy_loss, level),
     }
     return Report(blocks, lambda: _document(design, problem, signature, numbers), numbers)
+
+
+def _mechanism_block(channel: Channel, problem: DesignProblem | None) -> Matrix:
+    """The entries; in a notebook the first of many, each cell the darker the likelier."""
+    return Matrix(channel) if problem is not None else Matrix(channel, max_labels=MAX_SHOWN_LABELS, is_shaded=True)
 
 
 def describe_minimax(design: MinimaxDesign) -> Report:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from utmost.result_values import equal_fields, hash_of_kind, short_repr
 from utmost.spaces.distance_order import IntArray
 from utmost.spaces.space import Space, SymmetryGenerators
 
@@ -190,6 +191,11 @@ class Symmetries:
     Points with one number in `points` are taken to each other by some symmetry; so are pairs with one number in
     `pairs`. Orbits are numbered by their first point or pair.
     """
+
+    __eq__ = equal_fields
+    __hash__ = hash_of_kind
+
+    __repr__ = short_repr
 
     generators: tuple[IntArray, ...]
     points: IntArray

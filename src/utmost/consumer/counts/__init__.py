@@ -34,6 +34,7 @@ from utmost.consumer.counts.reading_search import MAX_SEARCH_WORK, ReadingSearch
 from utmost.consumer.losses import Loss
 from utmost.consumer.priors import Prior
 from utmost.errors import InputError
+from utmost.result_values import short_repr
 
 ReadingRequest: TypeAlias = frozenset[int] | None
 
@@ -47,6 +48,8 @@ class Readings:
     `remap[y]` is its best reading, `losses[y]` the expected loss of that given y, `evidence[y]` the logarithm of the
     probability of y. `expected_loss` is the mean of `losses`, `face_value_loss` that of reading each y as itself.
     """
+
+    __repr__ = short_repr
 
     remap: Ints
     losses: Floats

@@ -17,6 +17,7 @@ from utmost.consumer.family import Parameter
 from utmost.consumer.losses.loss import ErrorLoss, Floats, Legality, LossFamily, legality_by_error
 from utmost.errors import InputError
 from utmost.exact import rational
+from utmost.result_values import short_repr
 
 Point: TypeAlias = tuple[Fraction, Fraction]
 
@@ -35,6 +36,8 @@ class PiecewiseLoss(ErrorLoss):
     >>> loss.exact(5, 4), loss.exact(5, 6), loss.exact(5, 99)
     (Fraction(2, 5), Fraction(1, 5), Fraction(4, 1))
     """
+
+    __repr__ = short_repr
 
     points: tuple[Point, ...]
 

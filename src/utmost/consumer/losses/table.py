@@ -15,6 +15,7 @@ from utmost.consumer.family import json_list, read_text
 from utmost.consumer.losses.loss import Exacts, Floats, Loss, LossFamily
 from utmost.errors import InputError
 from utmost.exact import Number, number, sign
+from utmost.result_values import short_repr
 from utmost.spaces import Label
 
 MAX_TABLE_SIDE = 4096
@@ -30,6 +31,8 @@ class Table(Loss):
     >>> matrix([[0, 1], [3, 0]]).exact(1, 0)
     Fraction(3, 1)
     """
+
+    __repr__ = short_repr
 
     rows: tuple[tuple[Number | float, ...], ...]
     name: str = "matrix"

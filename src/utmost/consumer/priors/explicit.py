@@ -15,6 +15,7 @@ from utmost.consumer.family import Parameter, json_list, read_text
 from utmost.consumer.priors.prior import Floats, Prior, PriorFamily, check_size, normalise, short_text
 from utmost.errors import InputError
 from utmost.exact import Number, Real, number, rational, sign
+from utmost.result_values import short_repr
 
 SUM_TOLERANCE = 1e-9  # how far from 1 float weights may sum
 
@@ -22,6 +23,8 @@ SUM_TOLERANCE = 1e-9  # how far from 1 float weights may sum
 @dataclass(frozen=True, slots=True)
 class Explicit(Prior):
     """Exact weights, one by one."""
+
+    __repr__ = short_repr
 
     weights: tuple[Number, ...]
     name: str = "explicit"
@@ -47,6 +50,8 @@ class Explicit(Prior):
 @dataclass(frozen=True, slots=True)
 class Floating(Prior):
     """Weights that were given as doubles; there is nothing exact about them."""
+
+    __repr__ = short_repr
 
     weights: tuple[float, ...]
     name: str = field(default="explicit (floats)", init=False)

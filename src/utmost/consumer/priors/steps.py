@@ -13,6 +13,7 @@ from utmost.consumer.family import Parameter
 from utmost.consumer.priors.prior import Floats, Prior, PriorFamily, check_size
 from utmost.errors import InputError
 from utmost.exact import Number, rational
+from utmost.result_values import short_repr
 
 MAX_HISTOGRAM_BARS = 1000  # bars
 MAX_BAR_HEIGHT = 10**9
@@ -25,6 +26,8 @@ class HistogramPrior(Prior):
     >>> [str(weight) for weight in steps(5, [1, 3]).exact()]
     ['1/11', '1/11', '3/11', '3/11', '3/11']
     """
+
+    __repr__ = short_repr
 
     size: int
     heights: tuple[Fraction, ...]

@@ -37,6 +37,7 @@ from utmost.continuous.user_kernels import Kernel
 from utmost.errors import InputError
 from utmost.exact import ball, ball_endpoints, decimal, rational
 from utmost.exact.working_precision import working_precision
+from utmost.result_values import short_repr
 
 Progress: TypeAlias = Callable[[int, float, float], None]
 
@@ -63,6 +64,8 @@ KERNEL_LIMITS = Limits(2000, 100, 1)  # every cell of answers is asked for at ev
 @dataclass(frozen=True, slots=True)
 class Remap:
     """A reading for every answer: the rule that attains the upper bound."""
+
+    __repr__ = short_repr
 
     answers: tuple[Answer, ...]
     readings: tuple[Fraction, ...]
@@ -92,6 +95,8 @@ class Remap:
 @dataclass(frozen=True, slots=True)
 class LossBounds:
     """lower ≤ $(π, K, ℓ) ≤ upper, both certified; `remap` costs at most `upper`; `cells` were needed."""
+
+    __repr__ = short_repr
 
     lower: Fraction
     upper: Fraction

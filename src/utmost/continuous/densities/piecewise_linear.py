@@ -25,6 +25,7 @@ from utmost.continuous.densities.density import (
 from utmost.continuous.interval import Interval, check_edges
 from utmost.errors import InputError
 from utmost.exact import ball, decimal, rational
+from utmost.result_values import short_repr
 
 if TYPE_CHECKING:
     from flint import arb
@@ -90,6 +91,8 @@ class PiecewiseLinear:
     The masses of its cells are rational, and its other moments are closed forms: sums of e^(rate·edge) with rational
     functions of the rate for factors, evaluated without cancellation.
     """
+
+    __repr__ = short_repr
 
     interval: Interval
     knots: tuple[Fraction, ...]

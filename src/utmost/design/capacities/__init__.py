@@ -34,6 +34,7 @@ from utmost.design.capacities.capacity_programs import (
 )
 from utmost.errors import InputError, SolverError
 from utmost.exact import Level, Number, decimal_above
+from utmost.result_values import equal_fields, hash_of_kind
 from utmost.spaces import Space, symmetries
 
 Progress: TypeAlias = Callable[[Number, Number], None]  # the bounds so far of the capacity that is being computed
@@ -53,6 +54,9 @@ class Capacity:
     multiplicative capacity; Σ_x w_x·α^−d(x,y) ≤ 1 and 1 − Σw = upper for the additive one. None where the proof is the
     dual solution of the program over pairs, or they are not written out.
     """
+
+    __eq__ = equal_fields
+    __hash__ = hash_of_kind
 
     lower: Number
     upper: Number
@@ -82,6 +86,9 @@ class Capacity:
 @dataclass(frozen=True, slots=True, eq=False)
 class Capacities:
     """ML×: how many times likelier a guess can become, for any consumer; ML+: by how much."""
+
+    __eq__ = equal_fields
+    __hash__ = hash_of_kind
 
     multiplicative: Capacity
     additive: Capacity

@@ -25,6 +25,7 @@ import numpy as np
 from utmost.channel import Matrix
 from utmost.exact import Level, Number
 from utmost.lp.linear_program import to_fmpq, to_fraction
+from utmost.result_values import equal_fields, hash_of_kind
 from utmost.spaces import Space, scale_space
 from utmost.spaces.compound_spaces import ProductShape, ScaledShape
 from utmost.spaces.space import MAX_TABLE_POINTS, Profile
@@ -40,6 +41,9 @@ class SumBounds:
     is another bound, or where they are not written out. `weighted` says that the optimum is that of the weights,
     whether or not they are written out.
     """
+
+    __eq__ = equal_fields
+    __hash__ = hash_of_kind
 
     lower: Number
     upper: Number

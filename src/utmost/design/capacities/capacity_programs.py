@@ -37,6 +37,7 @@ from utmost.lp import (
     solve,
     verify_certificate,
 )
+from utmost.result_values import equal_fields, hash_of_kind
 from utmost.spaces import Space, Symmetries
 
 Ints = npt.NDArray[np.int64]
@@ -51,6 +52,9 @@ class AlphaPowers:
     `target` is what a channel is made for: α^v itself if that is rational, else about α^(v·(1 − 2^−52)), a little more
     private, so that entries may be rounded.
     """
+
+    __eq__ = equal_fields
+    __hash__ = hash_of_kind
 
     low: tuple[Fraction, ...]
     high: tuple[Fraction, ...]
@@ -124,6 +128,9 @@ class PointWeights:
     `bound` = Σw is proved: Kw ≥ 1 (Bw ≤ 1 for the least T) holds for the true α. `slack` says that some row of λ's
     columns, each the least (greatest) private one with λ_y at y, does not sum to 1.
     """
+
+    __eq__ = equal_fields
+    __hash__ = hash_of_kind
 
     diagonal: tuple[Fraction, ...]
     weights: tuple[Fraction, ...]
@@ -227,6 +234,9 @@ class Cells:
 @dataclass(frozen=True, slots=True, eq=False)
 class Answer:
     """A private channel, one column for each of the points `columns`, and the bound of T that its program proves."""
+
+    __eq__ = equal_fields
+    __hash__ = hash_of_kind
 
     columns: tuple[int, ...]
     rows: Matrix

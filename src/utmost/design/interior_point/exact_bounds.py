@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from utmost.channel import Matrix
 from utmost.exact import Level, Number, ball_endpoints
+from utmost.result_values import equal_fields, hash_of_kind
 from utmost.spaces import Space
 
 if TYPE_CHECKING:
@@ -44,6 +45,9 @@ class Multipliers:
 
     y = ⌊values·2^bits⌋/2^bits, less 2^−reduction_bits of it where `reduction_bits` is not 0.
     """
+
+    __eq__ = equal_fields
+    __hash__ = hash_of_kind
 
     reading: Ints
     low: Ints

@@ -48,6 +48,7 @@ from utmost.design.privacy_program import privacy_program
 from utmost.errors import InputError, SolverError
 from utmost.exact import Level, Real
 from utmost.lp import LinearProgram, certified_optimum, verify_certificate
+from utmost.result_values import short_repr
 from utmost.spaces import Space
 
 IntVector: TypeAlias = tuple[int, ...]
@@ -237,6 +238,8 @@ def uncertainty(prior: Sequence[Fraction], rows: Matrix, losses: Exacts) -> Frac
 class CornerProof:
     """A prior at which the mechanism's loss is the least of the type: `multipliers` solve the dual with that value."""
 
+    __repr__ = short_repr
+
     prior: Prior
     loss: Fraction
     multipliers: tuple[Fraction, ...]
@@ -258,6 +261,8 @@ class Verdict:
 
     At α = 1 there are no corners to prove: every mechanism of the type tells nothing.
     """
+
+    __repr__ = short_repr
 
     corners: tuple[CornerProof, ...]
     objection: Counterexample | None
@@ -354,6 +359,8 @@ def decide_at_prior(question: OptimalityQuestion, prior: Prior) -> CornerProof |
 @dataclass(frozen=True, slots=True)
 class Existence:
     """A kernel mechanism that is universally ℓ-optimal with its verdict, or an objection to every kernel, in order."""
+
+    __repr__ = short_repr
 
     mechanism: Channel | None
     verdict: Verdict | None
