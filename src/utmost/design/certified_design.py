@@ -270,6 +270,8 @@ class Design:
     remap: list[int] | None = None
     stopped: bool = False
 
+    __hash__ = hash_of_kind
+
     @property
     def private(self) -> bool:
         """Whether the mechanism is private at the level asked for."""
