@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import gc
+import pickle
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +16,13 @@ import pytest
 
 import utmost as ut
 from spark import quiet
+from utmost.data.engines.frame_changes import check_unchanged, own_references
+from utmost.data.engines.frame_kinds import find_frame_kind
+from utmost.data.engines.frame_readers import ObjectColumn
+from utmost.data.engines.frame_values import own_values
 from utmost.data.frames import frame_source
 from utmost.data.selection import Selection
-from utmost.data.sources import open_table
+from utmost.data.sources import Source, open_table
 from utmost.errors import DataError, InputError
 from utmost.ledger import Budget, open_ledger
 
@@ -213,7 +220,7 @@ def test_undeclared_objects_are_refused_where_they_are_used_alone() -> None:
         (lambda: pd.DataFrame({"": [1]}), "an empty name"),
         (lambda: pa.table({"a": [1]}).to_reader(), "give its read_all"),
         (lambda: pl.LazyFrame({"a": ["secret"]}).select(pl.col("a").cast(int)), "got a polars LazyFrame that cannot"),
-        (lambda: Stream(), "got a Arrow stream that cannot"),
+        (lambda: Stream(), "got an Arrow stream that cannot"),
         (lambda: 5, "got int"),
     ],
 )
@@ -379,3 +386,117 @@ def test_columns_of_different_lengths_are_refused() -> None:
 
     frame = pd.DataFrame({"a": [1, 2], "b": Growing(pa.array([1, 2]))})
     assert refusal(frame).endswith("got columns of different lengths; nothing was spent: run the plan again")
+
+
+class Panic(BaseException):
+    """What polars raises where it panics is no Exception."""
+
+
+def test_what_a_library_raises_is_dropped_whatever_its_class() -> None:
+    class Bad:
+        def __init__(self, problem: BaseException) -> None:
+            self.problem = problem
+
+        def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+            raise self.problem
+
+    assert "got an Arrow stream that cannot" in refusal(Bad(Panic("secret")))
+    with pytest.raises(KeyboardInterrupt), open_frame(Bad(KeyboardInterrupt())):
+        pass
+
+
+def test_an_object_that_fails_when_it_is_asked_what_it_is_is_refused() -> None:
+    class Hidden:
+        def __getattr__(self, name: str) -> object:
+            raise RuntimeError("secret")
+
+    assert refusal(Hidden()) == "data must be a data frame, got Hidden that fails"
+
+
+def writes_between_columns(frame: Any, write: Callable[[], object]) -> str:
+    """What is said of a frame that somebody writes to after its columns were read, before they are read once more."""
+    kind = find_frame_kind(frame)
+    reader, times = kind.open(frame), 0
+
+    def read(places: Any) -> Any:
+        nonlocal times
+        times += 1
+        if times == 2:
+            write()
+        return reader.read(places)
+
+    places = range(len(reader.names))
+    columns = [own_references(column) for column in read(places)]
+    copies = [column if isinstance(column, ObjectColumn) else own_values(column) for column in columns]
+    try:
+        check_unchanged(replace(reader, read=read), places, columns, copies)
+    except InputError as problem:
+        return str(problem)
+    return ""
+
+
+CHANGED = "data must stay as it is while it is read, got a frame that was written to; nothing was spent"
+
+
+def test_a_frame_that_is_written_to_while_it_is_read_is_refused() -> None:
+    def numbers(dtype: str) -> Any:
+        return np.array([1, 2, 3]).astype(dtype)
+
+    for dtype in ("int64", "uint8", "float64", "float32", "M8[us]", "M8[ns]", "bool"):
+        array = numbers(dtype)
+        frame = pd.DataFrame({"a": array}, copy=False)
+        assert writes_between_columns(frame, lambda: None) == ""
+        other = ~array[:1] if dtype == "bool" else array[2:]
+        assert writes_between_columns(frame, lambda array=array, other=other: array.put(0, other)).startswith(CHANGED)
+    array = numbers("int64")
+    table = pa.table({"a": pa.array(array)})
+    for frame in (table, pl.DataFrame(table)):
+        array[0] += 1
+        assert writes_between_columns(frame, lambda: array.__setitem__(0, array[0] + 1)).startswith(CHANGED)
+    objects = np.array(["a", None, 1], dtype=object)
+    frame = pd.DataFrame({"a": pd.Series(objects, copy=False)}, copy=False)
+    assert writes_between_columns(frame, lambda: objects.__setitem__(0, "b")).startswith(CHANGED)
+
+
+def test_values_that_no_engine_has_are_no_change() -> None:
+    """Each column of every type, with what is not kept as it stands: it is still what was read."""
+    days = pa.array([1, 2**62, None], pa.int64())
+    table = pa.table(
+        {
+            "nan": pa.array([float("nan"), 1.0, None]),
+            "half": pa.array(np.array([1, np.nan, 2], "float16")),
+            "ms": days.view(pa.timestamp("ms")),
+            "us": days.view(pa.timestamp("us")),
+            "day": days.view(pa.date64()),
+            "text": ["a", None, "b"],
+            "view": pa.array(["a", None, "b"], pa.string_view()),
+            "category": pa.DictionaryArray.from_arrays([0, 1, None], ["x", None]),
+            "decimal": pa.array([1, None, 2]).cast(pa.decimal128(30, 2)),
+            "list": [[1], None, []],
+            "null": pa.nulls(3),
+            "truth": [True, None, False],
+        }
+    )
+    for frame in (table, pl.DataFrame(table), table.drop_columns(["category"]).to_pandas(date_as_object=False), table.slice(1)):
+        for columns in ({}, {"null": "text"} if isinstance(frame, pa.Table) else {}):
+            with open_frame(frame, columns) as opened:
+                assert opened.count(Selection()) == len(frame)
+
+
+def test_a_column_that_is_added_meanwhile_moves_no_other() -> None:
+    for frame in (pl.DataFrame({"a": [1], "b": [2]}), pd.DataFrame({"a": [1], "b": [2]})):
+        reader = find_frame_kind(frame).open(frame)
+        if isinstance(frame, pl.DataFrame):
+            frame.insert_column(0, pl.Series("c", [3]))
+        else:
+            frame.insert(0, "c", [3])
+        assert [column.to_pylist() for column in reader.read([0, 1])] == [[1], [2]]
+
+
+def test_a_pickle_never_holds_a_frame() -> None:
+    source = frame_source(pd.DataFrame({"a": [1]}))
+    with pytest.raises(InputError, match=r"data must stay in this process, .*: keep plan\.to_toml\(\)"):
+        pickle.dumps(source)
+    assert copy.deepcopy([source])[0].data is source.data
+    file_source = Source("people.csv", columns={"a": "integer"}, derive={"b": "a + 1"})
+    assert pickle.loads(pickle.dumps(file_source)) == file_source

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import re
 from collections.abc import Callable
@@ -411,6 +412,13 @@ def test_names_with_quotes_reach_the_file_whole_and_no_page_raw() -> None:
     assert parse_plan(plan.to_toml(), Path.cwd()) == plan.to_plan()
     assert "<b>" not in plan._repr_html_()
     assert "&lt;b&gt;" in plan._repr_html_()
+
+
+def test_a_copy_of_a_plan_is_another_plan() -> None:
+    plan = builder().count("a")
+    for twin in (copy.copy(plan), copy.deepcopy(plan)):
+        twin.count("b", epsilon="1/8")
+        assert (list(plan.queries), list(twin.queries)) == (["a"], ["a", "b"])
 
 
 # Runs

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from pathlib import Path
 from typing import Any
 
@@ -230,7 +231,7 @@ def test_a_column_by_itself_is_no_frame(library: str) -> None:
 def test_columns_of_objects_are_declared_as_python_declares_them() -> None:
     pandas = pytest.importorskip("pandas", reason="pandas is not installed: make oracles")
     frame = pandas.DataFrame({"o": pandas.Series(["x", "y"], dtype=object)})
-    assert ut.table(frame).columns == {"o": "other"}
+    assert ut.table(frame).columns == {"o": "undeclared"}
     assert ut.table(frame, columns={"o": "text"}).columns == {"o": "text"}
     with pytest.raises(ut.InputError, match=r'give columns=\{"o": "text"\}'):
         ut.table(frame).plan("b", epsilon=1).count("a", where="o = 'x'").preview()
@@ -258,3 +259,25 @@ def test_readers_are_bounded_by_whole_floats_and_priors_of_other_types_are_refus
     for prior, words in ((np.array([0.5, 0.5]), "got ndarray"), (ut.priors.uniform, "got a function")):
         with pytest.raises(ut.InputError, match=f"prior must be a text or a prior of ut.priors, {words}"):
             answer.estimate(prior, "absolute")  # type: ignore[arg-type]
+
+
+def test_a_budget_that_is_not_open_is_refused_with_the_call_that_opens_it() -> None:
+    frame = pa.table({"person": [1, 2]})
+    plan = ut.table(frame, unit="person", rows=2).plan("my visits", epsilon="0.5").count("rows")
+    call = 'ut.budget("my visits", epsilon="0.5", unit="person")'
+    with pytest.raises(ut.InputError, match=f"no budget 'my visits' in this ledger: open it: {re.escape(call)}$"):
+        plan.release()
+    assert call in plan.preview()._repr_html_().replace("&#34;", '"').replace("&quot;", '"')
+    ut.budget("my visit", epsilon=1)
+    with pytest.raises(ut.InputError, match=f"did you mean 'my visit'\\? Else open it: {re.escape(call)}$"):
+        plan.release()
+    eval(call, {"ut": ut})
+    assert len(plan.release()) == 1
+
+
+def test_a_call_that_opens_a_budget_names_its_ledger() -> None:
+    plan = ut.table(HOURS, neighbours="replace").plan("b", delta="1e-6", epsilon="1/3", ledger="other.sqlite")
+    with pytest.raises(ut.InputError) as caught:
+        plan.count("rows", where="days = 1").release()
+    call = 'ut.budget("b", epsilon="1/3", neighbours="replace", ledger="other.sqlite")'
+    assert str(caught.value).endswith(f"open it: {call}")

@@ -85,3 +85,17 @@ def test_releases_and_estimates_are_equal_after_pickle_and_copy() -> None:
     for again in (pickle.loads(pickle.dumps(reading)), copy.copy(reading), copy.deepcopy(reading)):
         assert again.readings == reading.readings
         assert again.to_arrow().equals(reading.to_arrow())
+
+
+def test_an_estimate_is_written_as_a_table_and_replaces_its_own_alone(tmp_path: Path) -> None:
+    estimate = release([count(5, 1)])["dole"].estimate(prior="uniform", loss="absolute")
+    for ending in ("csv", "parquet"):
+        path = tmp_path / f"readings.{ending}"
+        for _ in range(2):
+            estimate.table(path)
+    lines = (tmp_path / "readings.csv").read_text(encoding="utf-8").splitlines()
+    assert lines[0].split(",") == estimate.to_arrow().column_names
+    assert frames.read_parquet(tmp_path / "readings.parquet").shape == (1, len(lines[0].split(",")))
+    (tmp_path / "mine.csv").write_text("a\n1\n")
+    with pytest.raises(InputError, match=r"path must be a new file"):
+        estimate.table(tmp_path / "mine.csv")

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from utmost.data.engines.engine import run_guarded
 from utmost.data.engines.frame_kinds import find_frame_kind
 from utmost.data.engines.frame_readers import NO_KIND
-from utmost.data.engines.frames import UNREADABLE
+from utmost.data.engines.frames import UNREADABLE, has_no_kind
 from utmost.data.sources import Source
 from utmost.errors import InputError
 
@@ -42,6 +42,12 @@ def with_frame(source: Source, data: object) -> Source:
     return replace(source, data=data)
 
 
+def undeclared_columns(source: Source) -> frozenset[str]:
+    """The columns of Python objects whose kind is not declared, of a source `without_rows`."""
+    fields = getattr(source.data, "schema", ())
+    return frozenset(field.name for field in fields if has_no_kind(field.type)) - set(source.columns)
+
+
 def without_rows(source: Source) -> Source:
     """The source with an empty table of the frame's columns in its place: no lazy frame is run to see them.
 
@@ -53,7 +59,7 @@ def without_rows(source: Source) -> Source:
     if source.data is None:
         return source
     kind = find_frame_kind(source.data)
-    reader = run_guarded(lambda: kind.open(source.data), UNREADABLE.format(title=f"a {kind.title}"))
+    reader = run_guarded(lambda: kind.open(source.data), UNREADABLE.format(frame=kind.words))
     if not all(isinstance(name, str) for name in reader.names):
         return source
     types = [pa.null() if dtype is NO_KIND else dtype for dtype in reader.types]

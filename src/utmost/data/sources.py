@@ -107,6 +107,22 @@ class Source:
         except ValueError:
             return self.location.partition("://")[0] + "://…"
 
+    def __reduce__(self) -> tuple[type[Source], tuple[Any, ...]]:
+        """A pickle of everything; a data frame is refused, since whoever has the pickle would have its rows."""
+        if self.data is not None:
+            problem = "data must stay in this process, got a plan or a preview of a data frame to be pickled"
+            raise InputError(problem, "data", "keep plan.to_toml(), and give the frame again")
+        mappings = (dict(self.columns), dict(self.derive), dict(self.missing))
+        return Source, (self.location, self.table, self.engine, *mappings, self.lookups)
+
+    def __copy__(self) -> Source:
+        """Itself, as nothing in it changes; and no second copy of a frame is made."""
+        return self
+
+    def __deepcopy__(self, memo: object) -> Source:
+        """Itself too."""
+        return self
+
     def __repr__(self) -> str:
         """The source without a password."""
         table = f", table={self.table!r}" if self.table is not None else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from dataclasses import astuple, dataclass
 from fractions import Fraction
@@ -116,13 +117,32 @@ class ReleaseCost:
         >>> print(cost.open_command())
         utmost budget open 'my survey' --epsilon 0.5 --unit person --neighbours add-remove
         """
+        epsilon, delta = self._total_texts()
+        options = ("--epsilon", epsilon, *(("--delta", delta) if delta else ()))
+        terms = (*options, "--unit", self.unit, "--neighbours", self.neighbours)
+        return shlex.join(("utmost", "budget", "open", name or self.budget, *terms))
+
+    def open_call(self, ledger: str | None = None) -> str:
+        """The call that does the same in Python.
+
+        >>> cost = ReleaseCost("my survey", "person", "add-remove", (QueryCost("q", Fraction(1, 2)),))
+        >>> print(cost.open_call())
+        ut.budget("my survey", epsilon="0.5", unit="person")
+        """
+        epsilon, delta = self._total_texts()
+        unit = None if self.unit == ROW else self.unit
+        neighbours = None if self.neighbours == "add-remove" else self.neighbours
+        terms = {"epsilon": epsilon, "delta": delta, "unit": unit, "neighbours": neighbours, "ledger": ledger}
+        given = (f"{name}={json.dumps(text, ensure_ascii=False)}" for name, text in terms.items() if text)
+        return f"ut.budget({', '.join((json.dumps(self.budget, ensure_ascii=False), *given))})"
+
+    def _total_texts(self) -> tuple[str, str]:
+        """The ε and δ of all queries together, as they are written; without δ an empty text."""
         total = sum((cost.epsilon for cost in self.costs), Fraction(0))
         decimals = _count_decimals(total)
         epsilon = str(total) if decimals is None else _format_fixed(total, decimals)
         total_delta = sum((cost.delta for cost in self.costs), Fraction(0))
-        delta = ("--delta", str(decimal_above(total_delta, 12))) if total_delta else ()
-        terms = ("--epsilon", epsilon, *delta, "--unit", self.unit, "--neighbours", self.neighbours)
-        return shlex.join(("utmost", "budget", "open", name or self.budget, *terms))
+        return epsilon, str(decimal_above(total_delta, 12)) if total_delta else ""
 
     def _texts(self) -> list[str | None]:
         part = () if self.part is None else astuple(self.part)

@@ -126,6 +126,19 @@ class PlanCheck:
         return ledger.Part(part.column, key_to_text(part.equals), self.part_kind, table, self.identity.digest)
 
 
+class UnopenedBudgetError(InputError):
+    """A budget that is not open; `similar` has a name like its own, and `open_call` opens it in Python."""
+
+    def __init__(self, message: str, hint: str, similar: str | None, open_call: str) -> None:
+        super().__init__(message, "budget", hint)
+        self.similar, self.open_call = similar, open_call
+
+    def in_python(self) -> InputError:
+        """The same with what a program does about it."""
+        hint = "open it" if self.similar is None else f"did you mean '{self.similar}'? Else open it"
+        return InputError(self.message, "budget", f"{hint}: {self.open_call}")
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Preview:
     """What a plan will cost and how good its answers will be: nothing is spent, no answer is computed.
@@ -135,8 +148,8 @@ class Preview:
     takes from the budget, left − after, can be less where parts or privacy-loss distributions compose. `guesses` are
     columns of a CSV file whose kinds must be declared before anything is released. `part_adds_up` says why the plan's
     part does not compose in parallel with other parts, where it does not. `refusal` is what a release would raise for a
-    budget that is short, and `open_command` opens a budget that is not open. `delta_left` and `delta_after` are the
-    same for δ, where the budget is open. `measure` is the symbol of what the budget counts.
+    budget that is short, and `open_command` opens a budget that is not open (`open_call` in Python). `delta_left`
+    and `delta_after` are the same for δ, where the budget is open. `measure` is the symbol of what the budget counts.
 
     A preview from Python says more: `charged_before` which entry charged the same plan, `default_steps` which queries
     round to a step that was not given, and `unreadable` how many values of each column do not fit its kind.
@@ -155,6 +168,7 @@ class Preview:
     part_adds_up: str | None = None
     refusal: BudgetError | None = None
     open_command: str | None = None
+    open_call: str | None = None
     delta_left: Fraction | None = None
     delta_after: Fraction | None = None
     measure: str = "ε"
@@ -471,12 +485,20 @@ def _state_amounts(now: BudgetState, after: BudgetState | None) -> dict[str, Any
 
 def _unopened_outlook(budget_ledger: Ledger, plan_check: PlanCheck, dry_run: bool) -> dict[str, Any]:
     """A budget that is not open, and the command that opens it; or one with a similar name."""
-    command, name = _open_command(plan_check), plan_check.plan.budget
+    command, call, name = _open_command(plan_check), _open_call(plan_check), plan_check.plan.budget
     if not dry_run:
         similar = similar_name(name, budget_names(budget_ledger))
         hint = f"see utmost budget list, or open it: {command}" if similar is None else f"did you mean '{similar}'?"
-        raise InputError(f"no budget '{name}' in this ledger", "budget", hint)
-    return {"spent": None, "left": None, "after": None, "free": False, "open_command": command}
+        raise UnopenedBudgetError(f"no budget '{name}' in this ledger", hint, similar, call)
+    return {"spent": None, "left": None, "after": None, "free": False, "open_command": command, "open_call": call}
+
+
+def _open_call(plan_check: PlanCheck) -> str:
+    """The same in Python."""
+    plan = plan_check.plan
+    is_default = plan.ledger == plans.DEFAULT_LEDGER and plan.folder.resolve() == Path.cwd()
+    ledger = plan.ledger if "://" in plan.ledger else os.path.relpath(plan.folder / plan.ledger)
+    return plan_check.release_cost.open_call(None if is_default else "URL" if "://" in plan.ledger else ledger)
 
 
 def budget_names(budget_ledger: Ledger) -> list[str]:

@@ -137,20 +137,30 @@ class TidyTable:
         return self.result_table.to_parquet()
 
     def write(self, path: Path) -> None:
-        """The table in a file, by its ending, and its note beside it; each whole or not at all.
+        """The table in a file, by its ending, and its note beside it."""
+        _write_result_table(self.result_table, path)
 
-        A table whose note could not be written is not recognised, and never replaced.
-        """
-        content = self.to_csv().encode("utf-8") if path.suffix.lower() == ".csv" else self.to_parquet()
-        write_file(path, content)
-        write_file(table_note_path(path), table_note(content))
+
+def _write_result_table(table: ResultTable, path: Path) -> None:
+    """A table in a file, by its ending, and its note beside it; each whole or not at all.
+
+    A table whose note could not be written is not recognised, and never replaced.
+    """
+    content = table.to_csv().encode("utf-8") if path.suffix.lower() == ".csv" else table.to_parquet()
+    write_file(path, content)
+    write_file(table_note_path(path), table_note(content))
+
+
+def write_result_table(table: ResultTable, path: str | Path) -> None:
+    """A table in a new .csv or .parquet file, or in place of one that utmost wrote."""
+    file = Path(path)
+    check_table_output(file, "path")
+    _write_result_table(table, file)
 
 
 def write_table(answers: Iterable[Answer], path: str | Path) -> None:
     """The tidy table of a release in a new .csv or .parquet file, or in place of one that utmost wrote."""
-    file = Path(path)
-    check_table_output(file, "path")
-    tidy_table(answers).write(file)
+    write_result_table(tidy_table(answers).result_table, path)
 
 
 def tidy_table(answers: Iterable[Answer]) -> TidyTable:

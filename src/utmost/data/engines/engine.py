@@ -185,9 +185,9 @@ def run_guarded(call: Callable[[], Result], message: str) -> Result:
     """
     try:
         return call()
-    except UtmostError:
+    except (UtmostError, KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
-    except Exception:
+    except BaseException:  # polars panics with one that is no Exception
         pass
     raise DataError(message)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from utmost.data.engines.engine import run_guarded
 from utmost.data.engines.frame_queries import IBIS_TABLE, RELATION
 from utmost.data.engines.frame_readers import ARROW_READERS, ARROW_STREAM, COLUMN_KINDS, LIBRARY_FRAMES, FrameKind
 from utmost.errors import InputError
@@ -11,7 +12,11 @@ COLUMN_HINT = "give a frame that has it: its to_frame(), or a table with a name 
 
 
 def find_frame_kind(data: object) -> FrameKind:
-    """The kind of a frame; what is none is refused."""
+    """The kind of a frame; what is none is refused, also where it fails when it is asked what it is."""
+    return run_guarded(lambda: _frame_kind(data), f"data must be a data frame, got {type(data).__name__} that fails")
+
+
+def _frame_kind(data: object) -> FrameKind:
     kind = next((kind for kind in FRAME_KINDS if kind.recognises(data)), None)
     if kind is not None:
         return kind
@@ -20,7 +25,7 @@ def find_frame_kind(data: object) -> FrameKind:
         raise InputError(problem, "data", "give its read_all()")
     column = next((kind for kind in COLUMN_KINDS if kind.recognises(data)), None)
     if column is not None:
-        problem = f"data must be a frame with named columns, got a {column.title}, which is a column by itself"
+        problem = f"data must be a frame with named columns, got {column.words}, which is a column by itself"
         raise InputError(problem, "data", COLUMN_HINT)
     if not isinstance(data, type) and callable(getattr(data, "__arrow_c_stream__", None)):
         return ARROW_STREAM

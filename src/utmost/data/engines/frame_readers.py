@@ -36,12 +36,14 @@ class ObjectColumn:
 class FrameReader:
     """A frame that is being read: the names of its columns, their Arrow types, and a function that reads some of them.
 
-    A type is NO_KIND where the values are Python objects. What is read is Arrow's chunked arrays, and objects.
+    A type is NO_KIND where the values are Python objects. What is read is Arrow's chunked arrays, and objects. Where it
+    `is_in_memory`, another thread can write to the values, and reading them again runs no code of somebody's.
     """
 
     names: tuple[object, ...]
     types: tuple[Any, ...]
     read: Callable[[Sequence[int]], list[Any]]
+    is_in_memory: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,11 @@ class FrameKind:
     module: str
     classes: tuple[str, ...]
     open: Callable[[Any], FrameReader]
+
+    @property
+    def words(self) -> str:
+        """The title with its article."""
+        return f"{'an' if self.title[0] in 'aeiouAEIOU' else 'a'} {self.title}"
 
     def recognises(self, data: object) -> bool:
         """Whether it is such a frame; never where its library is not loaded."""
@@ -74,6 +81,7 @@ def _open_pandas(data: Any) -> FrameReader:
         names,
         tuple(_pandas_type(column.dtype) for column in columns),
         lambda places: [_pandas_values(frame.iloc[:, place]) for place in places],
+        is_in_memory=True,
     )
 
 
@@ -144,20 +152,21 @@ def _category_values(column: Any) -> Any:
 
 
 def _open_polars(data: Any) -> FrameReader:
-    """A polars frame; a lazy one is collected once, and only the columns that are read."""
+    """A polars frame as it is now; a lazy one is collected once, and only the columns that are read."""
     import polars as pl
 
+    data, is_lazy = data.clone(), isinstance(data, pl.LazyFrame)  # columns that others add change no place
     schema = data.collect_schema()
     dtypes = tuple(schema.values())
 
     def read(places: Sequence[int]) -> list[Any]:
-        frame = data.select(pl.nth(*places)).collect() if isinstance(data, pl.LazyFrame) else data
-        columns = [frame.to_series(k if isinstance(data, pl.LazyFrame) else place) for k, place in enumerate(places)]
+        frame = data.select(pl.nth(*places)).collect() if is_lazy else data
+        columns = [frame.to_series(k if is_lazy else place) for k, place in enumerate(places)]
         if [column.dtype for column in columns] != [dtypes[place] for place in places]:
             raise TypeError("other types than the schema says")
         return [_polars_values(column) for column in columns]
 
-    return FrameReader(tuple(schema), tuple(map(_polars_type, dtypes)), read)
+    return FrameReader(tuple(schema), tuple(map(_polars_type, dtypes)), read, is_in_memory=not is_lazy)
 
 
 def _polars_type(dtype: Any) -> Any:
@@ -188,6 +197,7 @@ def _open_arrow(data: Any) -> FrameReader:
         tuple(data.schema.names),
         tuple(data.schema.types),
         lambda places: [_as_chunked(data.column(place)) for place in places],
+        is_in_memory=True,
     )
 
 

@@ -16,6 +16,7 @@ from typing import Any
 from utmost.data.engines.csv_types import KIND_PATTERNS
 from utmost.data.engines.duckdb import DuckDbEngine, connect_in_memory, describe_view
 from utmost.data.engines.engine import Location, LocationKind, OpenedTable, SourceIdentity, run_guarded
+from utmost.data.engines.frame_changes import check_unchanged, own_references
 from utmost.data.engines.frame_kinds import find_frame_kind
 from utmost.data.engines.frame_readers import FrameReader, ObjectColumn
 from utmost.data.engines.frame_values import object_values, own_values, value_type
@@ -26,7 +27,7 @@ FRAME = LocationKind("frame", "a data frame", has_tables=False, is_in_memory=Tru
 VIEW = "data"
 UNKNOWN_ROWS = "the rows of a frame in memory cannot be recognised"
 UNREADABLE = (
-    "data must be a frame that can be read into memory, got {title} that cannot: collect or copy it outside utmost to "
+    "data must be a frame that can be read into memory, got {frame} that cannot: collect or copy it outside utmost to "
     "see why (what its library said is withheld, since it may quote a row)"
 )
 
@@ -61,7 +62,7 @@ FRAMES = FrameEngine()
 @contextmanager
 def _open_frame(location: Location) -> Iterator[OpenedTable]:
     kind = find_frame_kind(location.data)
-    message = UNREADABLE.format(title=f"a {kind.title}")
+    message = UNREADABLE.format(frame=kind.words)
     reader = run_guarded(lambda: kind.open(location.data), message)
     names = _check_names(reader.names)
     kinds = _column_kinds(reader, names, location.columns)
@@ -159,11 +160,13 @@ def _read_view(
     """Make a view of the columns at these places, in memory of their own and under their names."""
     import pyarrow as pa
 
+    read = [own_references(column) for column in reader.read(places)]
     columns = [
         _own_column(column, reader.types[place], kind)
-        for column, place, kind in zip(reader.read(places), places, kinds.values(), strict=True)
+        for column, place, kind in zip(read, places, kinds.values(), strict=True)
     ]
     _check_lengths(columns)
+    check_unchanged(reader, places, read, columns)
     table = pa.table({f"c{index}": column for index, column in enumerate(columns)})
     quoted_names = ['"' + name.replace('"', '""') + '"' for name in kinds]
     projection = ", ".join(f"c{index} AS {name}" for index, name in enumerate(quoted_names))

@@ -189,6 +189,12 @@ class PlanBuilder(QueryMethods):
         """The name of the budget that a release is charged to."""
         return self._head.budget
 
+    def __copy__(self) -> PlanBuilder:
+        """A plan of the same queries, to which others may be added."""
+        twin = PlanBuilder(self._head)
+        twin._queries, twin._default_steps = dict(self._queries), set(self._default_steps)
+        return twin
+
     def __len__(self) -> int:
         """How many queries and tables were added."""
         return len(self._queries) + len(self._tables)

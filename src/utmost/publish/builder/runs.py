@@ -6,7 +6,8 @@ that the ledger remembers. Values that do not fit their kind are counted as by t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,7 +32,7 @@ def release(plan: AnyPlan, progress: Progress | None = None, *, data: object = N
     `plan` is what `table.plan` started, a mapping, or the path of a plan's file. `data` is a data frame for a plan that
     names no location.
     """
-    with execute.prepare_release(_plain_plan(plan), data=data) as prepared_release:
+    with _prepare_release(plan, data) as prepared_release:
         charged_before = _charged_before(prepared_release)
         new_release = prepared_release.spend(progress) if progress else prepared_release.spend()
         if prepared_release.preview.free:
@@ -49,10 +50,21 @@ def preview(plan: AnyPlan, *, data: object = None) -> Preview:
             raise prepared_release.preview.refusal
         return replace(
             prepared_release.preview,
+            open_command=prepared_release.preview.open_call,
             charged_before=_charged_before(prepared_release),
             default_steps=_default_steps(plan, prepared_release.table),
             unreadable=count_unreadable(prepared_release.preview.plan, prepared_release.table),
         )
+
+
+@contextmanager
+def _prepare_release(plan: AnyPlan, data: object) -> Iterator[PreparedRelease]:
+    """As `execute.prepare_release`; a budget that is not open is refused with the call that opens it."""
+    try:
+        with execute.prepare_release(_plain_plan(plan), data=data) as prepared_release:
+            yield prepared_release
+    except execute.UnopenedBudgetError as problem:
+        raise problem.in_python() from None
 
 
 def _plain_plan(plan: AnyPlan) -> execute.PlanSource:

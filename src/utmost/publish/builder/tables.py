@@ -12,7 +12,7 @@ from typing import Any
 from utmost.data import sources
 from utmost.data.engines import registry
 from utmost.data.engines.schema import ColumnKind
-from utmost.data.frames import with_frame, without_rows
+from utmost.data.frames import undeclared_columns, with_frame, without_rows
 from utmost.data.selection import Key, NeighbourRelation, PrivacyUnit
 from utmost.data.sources import Source
 from utmost.errors import InputError
@@ -52,10 +52,12 @@ class ProtectedTable:
     def columns(self) -> dict[str, str]:
         """The kind of each column, by name, from the table's own description; no row is looked at for it.
 
-        A CSV file describes no kinds: a column that is not declared in `columns` is "undeclared".
+        A CSV file describes no kinds, nor does a column of Python objects: one that is not declared in `columns` is
+        "undeclared".
         """
-        with sources.open_table(without_rows(self.source), self.folder) as table:
-            guesses = table.guesses(set(table.kinds))
+        source = without_rows(self.source)
+        with sources.open_table(source, self.folder) as table:
+            guesses = {*table.guesses(set(table.kinds)), *undeclared_columns(source)}
             return {name: UNDECLARED if name in guesses else str(kind) for name, kind in table.kinds.items()}
 
     def derive(self, expressions: Mapping[str, str] = NO_EXPRESSIONS, /, **named: str) -> ProtectedTable:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
@@ -204,6 +205,12 @@ class Estimate(Tabular):
         Where there is no posterior it is that of the answer.
         """
         return self.answer.plot() if self.reader is None else draw_figure(self, "estimate")
+
+    def table(self, path: str | Path) -> None:
+        """Write the readings as a tidy table, by the ending of the path: .csv or .parquet."""
+        from utmost.publish.tidy_table import write_result_table
+
+        write_result_table(self._result_table(), path)
 
     def _result_table(self) -> ResultTable:
         from utmost.publish.estimate_table import estimate_table
