@@ -11,13 +11,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
+from typing import TypeAlias
 
 from utmost.errors import InputError
 from utmost.exact.input_text import escape_control
 from utmost.joint.laws import NoiseLaw
 from utmost.tables import Label
 
-Key = tuple[Label, ...]
+Key: TypeAlias = tuple[Label | None, ...]  # None stands for all other values of a column
 
 MAX_COUNT = 10**15  # of a known total or an answer: sums of them are whole numbers that doubles hold
 MAX_CELLS = 10**6
@@ -85,7 +86,7 @@ class CountTree:
     def _nodes(self) -> dict[tuple[int, Key], int]:
         return {(level, key): node for node, (level, key) in enumerate(zip(self.levels, self.keys, strict=True))}
 
-    def node(self, level: int, key: Iterable[Label]) -> int:
+    def node(self, level: int, key: Iterable[Label | None]) -> int:
         """The cell of a level with this key; an unknown one is refused."""
         node = self._nodes.get((level, tuple(key)))
         if node is None:
@@ -110,6 +111,15 @@ class CountTree:
             answers[node] = (*answers[node], NoisyCount(value, law, source))
         return replace(self, answers=tuple(answers))
 
+    def bounds(self, node: int) -> tuple[int, int | None]:
+        """The least and the greatest count that is possible, by public counts and the ends that laws state."""
+        total = self.totals.get(node)
+        if total is not None:
+            return total, total
+        ends = [answer.law.ends for answer in self.answers[node]]
+        highs = [high for _, high in ends if high is not None]
+        return max([0, *(low for low, _ in ends if low is not None)]), min(highs, default=None)
+
     def known_total(self, node: int) -> int | None:
         """The count where it is public, else None."""
         return self.totals.get(node)
@@ -117,7 +127,7 @@ class CountTree:
 
 def hierarchy(
     levels: Sequence[Sequence[str]],
-    cells: Iterable[Iterable[Label]],
+    cells: Iterable[Iterable[Label | None]],
     totals: Mapping[Key, int] | None = None,
     zeros: Iterable[Key] = (),
 ) -> CountTree:
@@ -182,7 +192,10 @@ def _known_totals(tree: CountTree, totals: Mapping[Key, int], zeros: Iterable[Ke
     for node, parent in enumerate(tree.parents):
         if known.get(parent) == 0 and known.setdefault(node, 0) != 0:
             raise InputError(f"totals must be 0 in an empty cell, got another at {tree.label(node)}", "totals")
-    for node, parts in enumerate(tree.parts):
+    for node in reversed(range(tree.size)):
+        parts = tree.parts[node]
+        if parts and all(part in known for part in parts):
+            known.setdefault(node, sum(known[part] for part in parts))
         if parts and node in known:
             rest = known[node] - sum(known.get(part, 0) for part in parts)
             if rest < 0 or (rest and all(part in known for part in parts)):
@@ -196,4 +209,5 @@ def key_text(key: Key) -> str:
     >>> key_text(("north", 3)), key_text(())
     ('north, 3', 'the total')
     """
-    return ", ".join(escape_control(str(part))[:MAX_SHOWN_LABEL] for part in key) or "the total"
+    names = ("other" if part is None else escape_control(str(part))[:MAX_SHOWN_LABEL] for part in key)
+    return ", ".join(names) or "the total"

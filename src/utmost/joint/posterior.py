@@ -1,0 +1,273 @@
+"""The posterior of a table given all answers, by belief propagation over partial sums, within windows.
+
+**Up.** m_v(x) is the weight of all that is at v and below given that its count is x: the product of v's likelihoods,
+its factors of the prior, and the convolution of its two terms' m. **Down.** D_v(x) is the weight of all else: for terms
+u and o of v, D_u(x) = Σ_w m_o(w)·D_v(x+w)·(v's own factors). The posterior of x_v is m_v·D_v, normalised. Sums have
+terms ≥ 0 alone and are made directly, not by Fourier transforms, so small probabilities keep their digits.
+
+**Tilts.** The m of a whole and of its parts may be large where the other is below the least double. So each part's m is
+multiplied by e^(τx), with one τ for all parts of a cell such that their means add up to what least squares says of the
+cell, and the cell's own by e^(−τx). Products and conditional laws stay what they are.
+
+**Check.** The posterior means of parts add up to their whole's; they were computed by different sums.
+
+Exact given that no window misses (`windows`), up to the rounding of doubles.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from utmost.errors import InputError, UndecidedError
+from utmost.joint.laws import Floats
+from utmost.joint.least_squares import LeastSquares
+from utmost.joint.partial_sums import PartialSums
+from utmost.joint.prior import Divisions
+from utmost.joint.tree import CountTree
+from utmost.joint.windows import Windows
+
+MAX_GAP = 1e-9  # by which means of parts may fail to add up, relative to the largest mean
+TILT_STEPS = 40  # of bisection
+MAX_LOG_RANGE = 500.0  # of a tilt over a window
+MAX_TILT = 30.0
+NEAR_GOAL = 0.005  # of the goal, and of 100 counts, by which a tilt may miss it
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """The law of each cell's count, `laws[v]` from `windows.low[v]` on; `messages` are m of all nodes, tilted.
+
+    `log_evidence` is ln of the probability of all answers, but for a constant that is the same for every prior.
+    """
+
+    windows: Windows
+    prior: Divisions
+    laws: tuple[Floats, ...]
+    messages: tuple[Floats | None, ...]
+    log_evidence: float
+    gap: float = field(default=0.0)
+
+    @property
+    def tree(self) -> CountTree:
+        """The cells."""
+        return self.windows.sums.tree
+
+    @cached_property
+    def means(self) -> Floats:
+        """The posterior mean of each cell: they add up."""
+        lows = self.windows.low
+        return np.array([lows[node] + law @ np.arange(len(law)) for node, law in enumerate(self.laws)])
+
+    @cached_property
+    def deviations(self) -> Floats:
+        """The posterior standard deviation of each cell."""
+        squares = []
+        for law, mean, low in zip(self.laws, self.means, self.windows.low, strict=False):
+            squares.append(float(law @ np.square(low + np.arange(len(law)) - mean)))
+        return np.asarray(np.sqrt(np.array(squares)))
+
+    def quantiles(self, share: float) -> tuple[int, ...]:
+        """For each cell the smallest count with at least this share of the posterior at or below it."""
+        lows = self.windows.low
+        return tuple(
+            lows[node] + min(int(np.searchsorted(np.cumsum(law), share)), len(law) - 1)
+            for node, law in enumerate(self.laws)
+        )
+
+    def intervals(self, coverage: float = 0.95) -> tuple[tuple[int, int], ...]:
+        """For each cell counts low ≤ high with at most (1 − coverage)/2 of the posterior below and above."""
+        if not 0 < coverage < 1:
+            raise InputError("coverage must be strictly between 0 and 1, got another: 0.95 is usual", "coverage")
+        tail = (1 - coverage) / 2
+        return tuple(zip(self.quantiles(tail), self.quantiles(1 - tail), strict=True))
+
+
+def posterior(windows: Windows, prior: Divisions, guide: LeastSquares) -> Posterior:
+    """The posterior within the windows. `guide` places the tilts, and changes rounding alone."""
+    run = _Propagation(windows, prior, guide)
+    run.pass_up()
+    laws = run.pass_down()
+    result = Posterior(windows, prior, laws, tuple(run.messages), run.log_evidence)
+    gap = _gap_of_means(result)
+    if not gap <= MAX_GAP * (1 + float(np.abs(result.means).max())):
+        raise UndecidedError(
+            f"posterior means must add up, and differ by {gap:.1e}: doubles do not hold the weights of these answers"
+        )
+    return Posterior(windows, prior, laws, result.messages, run.log_evidence, gap)
+
+
+def _gap_of_means(result: Posterior) -> float:
+    means, gap = result.means, 0.0
+    for node, parts in enumerate(result.tree.parts):
+        if parts:
+            gap = max(gap, abs(float(means[list(parts)].sum() - means[node])))
+    return gap
+
+
+class _Propagation:
+    """Messages up and down. `messages[v]` is m_v times e^(τ(x − low)), τ that of the cell it is part of."""
+
+    def __init__(self, windows: Windows, prior: Divisions, guide: LeastSquares) -> None:
+        self.windows, self.prior, self.guide = windows, prior, guide
+        self.sums: PartialSums = windows.sums
+        self.tree = self.sums.tree
+        self.low, self.high = windows.low, windows.high
+        self.messages: list[Floats | None] = [None] * self.sums.size
+        self.own_logs: dict[int, Floats] = {}  # of cells with parts: their own factors, the parts' tilt undone
+        self.tilts = [0.0] * self.tree.size
+        self.log_evidence = 0.0
+
+    def pass_up(self) -> None:
+        """All m, terms before what they are terms of: the partial sums of a cell come right before it."""
+        pending: list[int] = []
+        for node in self.sums.order:
+            if node >= self.tree.size:
+                pending.append(node)
+                continue
+            if self.sums.terms[node]:
+                self.tilt_parts(node)
+            for partial in pending:
+                self.set_message(partial, _log(self.sum_message(partial)))
+            pending = []
+            self.set_message(node, self.cell_logs(node))
+        if self.sums.order:
+            self.log_evidence += math.log(float(self.message(0).sum()))
+
+    def message(self, node: int) -> Floats:
+        """m of a node that was reached."""
+        message = self.messages[node]
+        assert message is not None
+        return message
+
+    def set_message(self, node: int, logs: Floats) -> None:
+        """Set m from logarithms, its largest weight 1."""
+        top = float(logs.max())
+        if not math.isfinite(top):
+            cell = self.tree.label(node) if node < self.tree.size else "a sum of cells"
+            raise InputError(f"answers must be of one table, got some that leave no count for {cell}", "answers")
+        self.log_evidence += top
+        self.messages[node] = np.exp(logs - top)
+
+    def cell_logs(self, node: int) -> Floats:
+        """ln m of a cell: its own factors, and the sum of its parts without their tilt."""
+        logs = self.own_factors(node)
+        terms = self.sums.terms[node]
+        if not terms:
+            return logs
+        first = sum(self.low[part] for part in self.present_parts(node))
+        logs = logs - self.tilts[node] * (np.arange(self.low[node], self.high[node] + 1) - first)
+        self.own_logs[node] = logs
+        return np.asarray(logs + _log(self.sum_message(node)))
+
+    def own_factors(self, node: int) -> Floats:
+        """ln of a cell's own factors: those of the prior, and its likelihoods."""
+        low, high, part_count = self.low[node], self.high[node], self.sums.part_counts[node]
+        logs = self.prior.log_factors(low, high, part_count, node > 0)
+        self.log_evidence += self.prior.log_factor(low, part_count, node > 0)
+        counts = np.arange(low, high + 1)
+        for answer in self.tree.answers[node]:
+            logs = logs + answer.law.log_likelihood(answer.value, counts)
+        return logs
+
+    def sum_message(self, node: int) -> Floats:
+        """The convolution of the terms' m, within the node's window."""
+        terms = self.sums.terms[node]
+        product, first = self.message(terms[0]), sum(self.low[term] for term in terms)
+        if len(terms) == 2:
+            product = np.convolve(product, self.message(terms[1]))
+        return _cut(product, first, self.low[node], self.high[node])
+
+    def present_parts(self, node: int) -> list[int]:
+        """The parts that are not known to be empty."""
+        return [part for part in self.tree.parts[node] if self.tree.known_total(part) != 0]
+
+    def tilt_parts(self, node: int) -> None:
+        """Multiply the m of a cell's parts by e^(τ(x − low))."""
+        parts = self.present_parts(node)
+        logs = [_log(self.message(part)) for part in parts]
+        tilt = self.tilts[node] = _tilt(logs, self.goal(node) - sum(self.low[part] for part in parts))
+        for part, log in zip(parts, logs, strict=True):
+            self.set_message(part, log + tilt * np.arange(len(log)))
+
+    def goal(self, node: int) -> float:
+        """Where a cell's count is about: what least squares says, within its window."""
+        low, high = self.low[node], self.high[node]
+        guess = self.guide.rounded(node)
+        if guess is None or high - low <= 1:
+            return (low + high) / 2
+        return min(max(guess, low + 0.3), high - 0.3)
+
+    def pass_down(self) -> tuple[Floats, ...]:
+        """The laws of all cells, from the weights of all else, which are let go of as soon as they were used."""
+        laws: list[Floats] = [np.ones(1)] * self.tree.size
+        outside: list[Floats | None] = [None] * self.sums.size
+        outside[0] = np.ones(self.high[0] - self.low[0] + 1)
+        for node in reversed(self.sums.order):
+            weights = outside[node]
+            assert weights is not None
+            outside[node] = None
+            if node < self.tree.size:
+                law = self.message(node) * weights
+                laws[node] = law / law.sum()
+                weights = self.weights_of_sum(node, weights)
+            terms = self.sums.terms[node]
+            for term in terms:
+                rest = next((other for other in terms if other != term), None)
+                outside[term] = self.outside(term, rest, weights, self.low[node])
+        return tuple(laws)
+
+    def weights_of_sum(self, node: int, weights: Floats) -> Floats:
+        """The weight of all but a cell's parts, for each count of the cell, with its parts' tilt undone."""
+        if not self.sums.terms[node]:
+            return weights
+        tilt = self.tilts[self.tree.parents[node]] if node else 0.0
+        logs = _log(weights) + tilt * np.arange(len(weights)) + self.own_logs[node]
+        return np.asarray(np.exp(logs - logs.max()))
+
+    def outside(self, term: int, rest: int | None, weights: Floats, low: int) -> Floats:
+        """D of a term, from those of the sum with the other term, which is None where there is none."""
+        if rest is not None:
+            weights, low = np.convolve(weights, self.message(rest)[::-1]), low - self.high[rest]
+        result = _cut(weights, low, self.low[term], self.high[term])
+        return np.asarray(result / result.max())
+
+
+def _tilt(logs: list[Floats], goal: float) -> float:
+    """τ with which the means of these laws, from their low ends, add up to about the goal; by bisection."""
+    width = max(map(len, logs))
+    table = np.full((len(logs), width), -np.inf)
+    for row, log in zip(table, logs, strict=True):
+        row[: len(log)] = log
+    places = np.arange(width)
+    high = min(MAX_TILT, MAX_LOG_RANGE / width)
+    low, tilt = -high, 0.0
+    for _ in range(TILT_STEPS):
+        tilt = (low + high) / 2
+        scores = table + tilt * places
+        weights = np.exp(scores - scores.max(axis=1, keepdims=True))
+        excess = float((weights @ places / weights.sum(axis=1)).sum()) - goal
+        if abs(excess) < NEAR_GOAL * (100 + abs(goal)):
+            break
+        low, high = (low, tilt) if excess > 0 else (tilt, high)
+    return tilt
+
+
+def _log(weights: Floats) -> Floats:
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(weights))
+
+
+def _cut(weights: Floats, first: int, low: int, high: int) -> Floats:
+    """The weights of the counts from low to high, 0 where there are none; `first` is the count of the first."""
+    start, stop = low - first, high - first + 1
+    if start >= 0 and stop <= len(weights):
+        return weights[start:stop]
+    result = np.zeros(high - low + 1)
+    inner = weights[max(start, 0) : max(stop, 0)]
+    offset = max(-start, 0)
+    result[offset : offset + len(inner)] = inner
+    return result
