@@ -8,6 +8,7 @@ from utmost import continuous as continuous
 from utmost import data as data
 from utmost import errors as errors
 from utmost import exact as exact
+from utmost import joint as joint
 from utmost import ledger as ledger
 from utmost import mechanisms as mechanisms
 from utmost import noise as noise

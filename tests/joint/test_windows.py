@@ -93,7 +93,9 @@ def test_answers_of_two_tables_are_refused():
     tree = hierarchy([("t",)], [("a",)])
     law = GaussianNoise(Fraction(1))
     two = tree.with_answers(1, {("a",): 3}, law).with_answers(1, {("a",): 90}, law)
-    with pytest.raises(InputError, match=r"^answers must be of one table, got some that leave no count for a: of one table they do so"):
+    with pytest.raises(
+        InputError, match=r"^answers must be of one table, got some that leave no count for a: of one table they do so"
+    ):
         windows(partial_sums(two))
 
 

@@ -100,6 +100,13 @@ def posterior(windows: Windows, prior: Divisions, guide: LeastSquares) -> Poster
     return Posterior(windows, prior, laws, result.messages, run.log_evidence, gap)
 
 
+def log_evidence(windows: Windows, prior: Divisions, guide: LeastSquares) -> float:
+    """ln of the probability of all answers under a prior, but for a constant that is the same for every prior."""
+    run = _Propagation(windows, prior, guide)
+    run.pass_up()
+    return run.log_evidence
+
+
 def _gap_of_means(result: Posterior) -> float:
     means, gap = result.means, 0.0
     for node, parts in enumerate(result.tree.parts):
