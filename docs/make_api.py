@@ -37,7 +37,7 @@ ROLES = {  # role: (homes of names of utmost, public modules)
         ("utmost.publish.builder", "utmost.publish.release_file"),
         ("builder", "queries", "ledger", "data", "calibration", "local"),
     ),
-    "Analyst": (("utmost.consumer", "utmost.consumer.counts"), ("consumer", "priors", "losses")),
+    "Analyst": (("utmost.consumer", "utmost.consumer.counts"), ("consumer", "priors", "losses", "joint")),
     "Designer": (
         (
             "utmost.spaces",
