@@ -44,7 +44,7 @@ def pool(settings, monkeypatch):
     """A pool for a team, whose workers find compute_tasks."""
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent.parent))
     monkeypatch.setattr(background, "start_worker", background.Worker)
-    limits = Limits(compute_seconds=20, cpu_seconds_per_minute=1, calls_per_visitor=2)
+    limits = Limits(compute_seconds=60, cpu_seconds_per_minute=1, calls_per_visitor=2)
     pool = background.ComputePool(replace(settings, limits=limits, tokens=settings.folder / "tokens"))
     yield pool
     pool.close()
