@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from fractions import Fraction
 from itertools import islice, product
 
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
+from machine_speed import slowness
 from strategies import levels, rational_levels, weights
 from utmost.consumer import Consumer, losses, priors
 from utmost.design import Design, by_program, optimal
@@ -413,6 +415,15 @@ def test_what_memory_has_no_room_for_is_refused_with_what_fits(monkeypatch: pyte
     points = grid(5, 5)
     with pytest.raises(InputError, match=r"grid:5x5 for 25 readings needs about \d+ GB.*take about \d+ points"):
         optimal(points, alpha("1/2"), asymmetric_reader(points))
+
+
+@pytest.mark.slow
+def test_a_problem_without_room_is_refused_before_its_costs_are_written_as_fractions() -> None:
+    points = grid(40, 40)
+    start = time.process_time()
+    with pytest.raises(InputError, match="needs about 10 GB"):
+        optimal(points, alpha("1/2"), Consumer(priors.uniform(1600), losses.over(losses.absolute, points)))
+    assert time.process_time() - start < 8 * slowness(), "3 s where it was written; a minute with fractions"
 
 
 def test_400_places_fit_and_what_is_said_to_fit_does() -> None:

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from utmost.channel import Matrix
 from utmost.consumer import Consumer
@@ -31,7 +32,7 @@ from utmost.design.certified_design import (
 )
 from utmost.design.count_mechanism import remapped_channel, remapped_geometric
 from utmost.design.fixed_point_counts import fixed_point_remap, fixed_point_rows
-from utmost.design.interior_point import Progress, interior_point_search
+from utmost.design.interior_point import Progress, check_search_memory, interior_point_search
 from utmost.design.privacy_program import (
     Rate,
     check_problem,
@@ -184,6 +185,9 @@ def wide_design(
     space: Space, level: Level, consumer: Consumer, progress: Progress | None = None, *, keep_best: bool = False
 ) -> Design:
     """The interior point's mechanism and multipliers, certified; one reading for all where that is as good."""
+    double_costs = _double_costs(consumer)
+    if double_costs.min(axis=1).sum() < double_costs.sum(axis=0).min():  # else one reading for all is best
+        check_search_memory(space, double_costs)
     lower_costs, upper_costs = cost_bounds(consumer, PRECISION_BITS[-1])
     free_bound = FreeBound(free_loss(lower_costs), lower_costs)
     if free_bound.lower == min(upper_costs.sum(axis=0)):
@@ -195,6 +199,14 @@ def wide_design(
     designs = (certify_design(space, level, upper_costs, DesignAttempt(rows, bound)) for rows in search.mechanisms())
     best = next((design for design in designs if design is not None), fallback)
     return replace(min(fallback, best, key=lambda design: design.loss), stopped=search.interrupted)
+
+
+def _double_costs(consumer: Consumer) -> npt.NDArray[np.float64]:
+    """The costs in doubles: soon computed, to see what a problem needs before it is begun."""
+    size = consumer.prior.size
+    readings = consumer.loss.action_count(size)
+    weights = np.array(consumer.prior.exact(), dtype=np.float64)
+    return np.asarray(weights[:, None] * consumer.loss.array(np.arange(size)[:, None], np.arange(readings)[None, :]))
 
 
 def _is_good_enough(design: Design, space: Space, level: Level) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,6 +19,11 @@ from utmost.result_values import short_repr
 from utmost.spaces import Label
 
 MAX_TABLE_SIDE = 4096
+
+
+def _distinct_entries(rows: tuple[tuple[Number | float, ...], ...]) -> Iterable[Number | float]:
+    """Each object among the entries once: distances of many points are few numbers, and dear to convert."""
+    return {id(value): value for row in rows for value in row}.values()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +46,13 @@ class Table(Loss):
 
     def __post_init__(self) -> None:
         try:
-            floats = np.array([[float(value) for value in row] for row in self.rows], dtype=np.float64)
+            double_of_id = {id(value): float(value) for value in _distinct_entries(self.rows)}
         except OverflowError:
             raise InputError(
                 "loss must be at most 1e308 in every entry, got a larger one", "loss", "scale the loss"
             ) from None
-        object.__setattr__(self, "_floats", floats)
+        floats = [[double_of_id[id(value)] for value in row] for row in self.rows]
+        object.__setattr__(self, "_floats", np.array(floats, dtype=np.float64))
 
     @property
     def is_exact(self) -> bool:

@@ -100,6 +100,11 @@ def _merge_rare_readings(entries: Floats, costs: Floats) -> Floats:
     return result
 
 
+def check_search_memory(space: Space, costs: Floats) -> None:
+    """Refuse a problem that memory has no room for."""
+    check_memory(space, costs.shape[1], len(orbits(space, costs).columns))
+
+
 def interior_point_search(
     space: Space,
     level: Level,
