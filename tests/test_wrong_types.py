@@ -26,6 +26,8 @@ VALID: dict[str, tuple[Any, ...]] = {
     "by_program": (ut.line(2), HALF, READER),
     "capacity": (ut.line(2), HALF),
     "choice": (TWO, TWO, "1/2"),
+    "compare": (ut.line(2), HALF, READER),
+    "curve": (ut.line(2), READER, [1]),
     "cycle": (4,),
     "databases": ("ab", 2),
     "definition_of": ("alpha:1/2", parse_relation("line:2")),

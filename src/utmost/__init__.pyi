@@ -3,6 +3,7 @@ from utmost import audit as audit
 from utmost import axioms as axioms
 from utmost import channel as channel
 from utmost import charts as charts
+from utmost import comparison as comparison
 from utmost import consumer as consumer
 from utmost import continuous as continuous
 from utmost import data as data
@@ -32,6 +33,8 @@ from utmost.channel import merge as merge
 from utmost.channel import mix as mix
 from utmost.channel import read_channel as read_channel
 from utmost.channel import write_channel as write_channel
+from utmost.comparison import compare as compare
+from utmost.comparison import curve as curve
 from utmost.consumer import Consumer as Consumer
 from utmost.consumer import Minimax as Minimax
 from utmost.consumer import losses as losses

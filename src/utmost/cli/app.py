@@ -12,7 +12,9 @@ from utmost.cli import (
     budget,
     calibrate,
     check,
+    compare,
     continuous,
+    curve,
     definition,
     demo,
     estimate,
@@ -51,6 +53,8 @@ COMMANDS_BY_ROLE = {
     "Designer (choose a mechanism)": {
         "mechanism": mechanism,
         "optimal": optimal,
+        "compare": compare,
+        "curve": curve,
         "type": privacy_type,
         "refine": refine,
         "generalize": generalize,

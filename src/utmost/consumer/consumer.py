@@ -17,13 +17,15 @@ import numpy.typing as npt
 
 from utmost.channel import Channel, Matrix, Mechanism, align_inputs, channel_of, deterministic
 from utmost.channel.channel import EXACT_HINT, Label, label_positions, matrix_product, numeric_labels, trusted_channel
+from utmost.consumer.loss_bounds import is_too_long
+from utmost.consumer.loss_bounds import loss_bounds as least_loss_bounds
 from utmost.consumer.losses import Legality, Loss, square
 from utmost.consumer.priors import Prior
 from utmost.errors import InputError
 from utmost.exact import Number, Real, ball, ball_endpoints, decimal, rational
 from utmost.exact.input_text import escape_control
 from utmost.exact.working_precision import working_precision
-from utmost.lp import LinearProgram, ProgramCertificate, certified_optimum
+from utmost.lp import Bounds, LinearProgram, ProgramCertificate, certified_optimum
 from utmost.notebook import Figure, report_html
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ UNNAMED_SECRETS_TEXT = (
     "the consumer must name its secrets to read a channel whose inputs are not numbers, got none named: make it with "
     "Consumer(prior, loss, secrets), the labels in the order of the prior's weights"
 )
+LONG_LOSS_TEXT = "this mechanism's exact expected loss must have at most 10^4 terms to be written out, got more"
 MAX_NAME_CHARS = 40  # of a prior or loss in a line
 FILTER_BITS = 192  # bits of the balls that irrational scores are compared with first
 
@@ -116,9 +119,29 @@ class Consumer:
         return best_readings(self.costs(), self._channel(mechanism).rows)
 
     def expected_loss(self, mechanism: Channel | Mechanism) -> Number | float:
-        """The consumer's expected loss (GRS12 eq. 2) under the best remap: Σ_y min_w S[w, y]."""
+        """The consumer's expected loss (GRS12 eq. 2) under the best remap: Σ_y min_w S[w, y].
+
+        Where the exact number is too long to be written out, it is refused; `loss_bounds` has it between two fractions.
+        """
         costs, rows = _same_kind(self.costs(), self._channel(mechanism).rows)
+        if is_too_long(costs, rows):
+            raise InputError(LONG_LOSS_TEXT, "mechanism", "consumer.loss_bounds(mechanism) has it to 40 digits")
         return _plain_number(sum(costs[:, w] @ rows[:, y] for y, w in enumerate(best_readings(costs, rows))))
+
+    def loss_bounds(self, mechanism: Channel | Mechanism) -> Bounds:
+        """Two fractions, `lower` and `upper`, that `expected_loss` lies between, about 10⁻⁴⁰ of it apart, at once.
+
+        They are equal where all numbers are rational and not too many. Doubles are taken as the fractions they are.
+
+        >>> from utmost.consumer import losses, priors
+        >>> from utmost.exact import epsilon
+        >>> from utmost.mechanisms import exponential
+        >>> reader = Consumer(priors.uniform(3), losses.absolute)
+        >>> bounds = reader.loss_bounds(exponential([[0, -1, -2], [-1, 0, -1], [-2, -1, 0]], epsilon(1)))
+        >>> decimal(bounds.lower), bounds.upper - bounds.lower < Fraction(1, 10**40)
+        ('0.606323', True)
+        """
+        return least_loss_bounds(self.costs(), self._channel(mechanism).rows)
 
     def face_value_loss(self, mechanism: Channel | Mechanism) -> Number | float:
         """The expected loss of reading each output as the secret of the same label."""
