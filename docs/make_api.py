@@ -43,6 +43,7 @@ ROLES = {  # role: (homes of names of utmost, public modules)
             "utmost.spaces",
             "utmost.channel",
             "utmost.mechanisms",
+            "utmost.comparison",
             "utmost.design",
             "utmost.design.privacy_program",
             "utmost.design.universal",
