@@ -54,6 +54,7 @@ ROLES = {  # role: (homes of names of utmost, public modules)
         (
             "spaces",
             "channel",
+            "comparison",
             "mechanisms",
             "universal",
             "approximate_counts",
