@@ -477,7 +477,12 @@ def test_values_that_no_engine_has_are_no_change() -> None:
             "truth": [True, None, False],
         }
     )
-    for frame in (table, pl.DataFrame(table), table.drop_columns(["category"]).to_pandas(date_as_object=False), table.slice(1)):
+    for frame in (
+        table,
+        pl.DataFrame(table),
+        table.drop_columns(["category"]).to_pandas(date_as_object=False),
+        table.slice(1),
+    ):
         for columns in ({}, {"null": "text"} if isinstance(frame, pa.Table) else {}):
             with open_frame(frame, columns) as opened:
                 assert opened.count(Selection()) == len(frame)
