@@ -20,6 +20,7 @@ from utmost.noise.concentrated import delta_of_rho, epsilon_of_rho, rho_of
 from utmost.noise.gaussian import half_width
 from utmost.publish import execute, plan_writer, plans, release_file
 from utmost.publish.release_model import Release
+from utmost.reports.prices import price_sentences
 
 __all__ = ["run_utmost"]
 
@@ -272,6 +273,64 @@ def test_keys_that_are_found_keep_their_mechanism_and_their_delta_adds_up(
     content["query"][-1]["noise"] = "gaussian"
     with pytest.raises(InputError, match=r"noise must be geometric for a .* with keys that are found in the data"):
         execute.preview(content)
+
+
+@pytest.mark.parametrize("composition", ["zcdp", "pld"])
+def test_keys_found_with_more_than_a_tenth_of_delta_leave_the_rest_to_rho(
+    open_budget: Callable[..., None], composition: str
+) -> None:
+    open_budget(composition, delta=DELTA * 10)
+    content = plan_content(2, noise="best")
+    content["query"].append({**FOUND, "epsilon": "0.5", "delta": str(DELTA / 2)})
+    preview = execute.preview(content)
+    release = utmost.release(content)
+    check_round_trip(release)
+    assert (release.delta, release["found"].delta) == (DELTA, DELTA / 2)
+    assert release.epsilon <= 1
+    if composition == "zcdp":
+        assert release.rho is not None
+        assert (
+            epsilon_of_rho(release.rho, DELTA / 2) <= 1 < epsilon_of_rho(release.rho * Fraction("1.000001"), DELTA / 2)
+        )
+        assert "but for an event of probability 5e-07 at most; 5e-07-approximate zero" in release.guarantee
+        sentences = " ".join(price_sentences([planned.spec for planned in preview.planned_answers], ONE))
+        assert "found: ε 0.5 of its own stands for a ρ" in sentences
+
+
+def test_a_release_without_found_keys_is_zero_concentrated_without_an_exception(
+    open_budget: Callable[..., None],
+) -> None:
+    open_budget("zcdp")
+    guarantee = utmost.release(plan_content(1)).guarantee
+    assert "but for" not in guarantee
+    assert "approximate" not in guarantee
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (
+            {"delta": "1e-6"},
+            "delta of the plan must be more than 1e-06, which its queries have of their own, got 1e-06",
+        ),
+        ({"delta": "2e-7"}, "budget 'b' has δ 1e-07 left for found keys (a tenth of its δ), this plan costs 2e-07"),
+        ({"delta": "2e-7"}, "open a new budget with --delta 2e-06 or more"),
+        ({"noise": "geometric"}, "epsilon of the plan must be more than 1, which in this budget is ρ 0.0241296"),
+        ({"noise": "geometric"}, 'its queries have ρ 0.125 of their own: raise it, or give query "found" a share'),
+    ],
+)
+def test_own_prices_of_found_keys_that_do_not_fit_are_refused_in_a_line(
+    open_budget: Callable[..., None], change: dict[str, str], problem: str
+) -> None:
+    open_budget("zcdp")
+    content = plan_content(2, noise="best")
+    content["query"].append({**FOUND, "epsilon": "0.5", **change})
+    with pytest.raises(InputError) as refusal:
+        utmost.release(content)
+    assert problem in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+    with ledger.open_ledger("ledger.sqlite") as budget_ledger:
+        assert budget_ledger.state("b").charges == 0
 
 
 def test_many_cells_weigh_more_than_one_number_where_loss_distributions_are_composed(

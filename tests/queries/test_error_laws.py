@@ -6,6 +6,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -18,6 +19,7 @@ from utmost.exact import Level, Number, alpha, epsilon
 from utmost.mechanisms.geometric import tail_probability, untruncated_law
 from utmost.queries import Mean, Quantile, Sum
 from utmost.queries.answer_mechanisms import lattice
+from utmost.queries.answer_mechanisms.choice import PermuteAndFlip, QuantileTree
 from utmost.queries.answer_mechanisms.lattice import GeometricLattice, half_width, noise_spread
 from utmost.queries.answer_mechanisms.mechanism import Drawn
 from utmost.queries.answer_mechanisms.ratio import RatioMechanism
@@ -137,3 +139,17 @@ def test_a_released_mean_is_within_its_half_width_in_95_percent_of_cases(
         if abs(noisy_mean - mean) > released.half_width:
             missed += weight * math.exp(-abs(total_noise) / 2 - 2 * abs(row_noise))
     assert missed <= 0.05
+
+
+@pytest.mark.parametrize("rate", ["1/3", "1/7", "0.0123", "1e-9"])
+@pytest.mark.parametrize("candidates", [2, 7, 211, 10**6])
+def test_bounds_of_quantiles_are_never_below_themselves_as_they_are_written(rate: str, candidates: int) -> None:
+    chosen = PermuteAndFlip(Fraction(rate), candidates).error_law(1)
+    tree = QuantileTree((Fraction(rate),) * 2, candidates).error_law((Fraction(rate),) * 2)
+    with mpmath.workdps(60):
+        one = mpmath.mpf(Fraction(rate).denominator) / Fraction(rate).numerator
+        factors = mpmath.mpf(max(candidates - 1, 2)) / 2, mpmath.mpf(max(candidates - 1, 2))
+        for error, factor, scale in ((chosen, factors[0], one), (tree, factors[1], 2 * one)):
+            for shown, bound in ((error.expected, 1 + mpmath.log(factor)), (error.half_width, mpmath.log(20 * factor))):
+                written = mpmath.mpf(repr(shown))
+                assert bound * scale <= written <= bound * scale * (1 + mpmath.mpf(10) ** -11)

@@ -182,6 +182,7 @@ class Composition(ABC):
     name: str
     words: str
     measure: str = "ε"
+    delta_words: str = ""  # for what the δ is that a budget has left, where it is not all of it
 
     @abstractmethod
     def spent(self, groups: Iterable[ChargeGroup], budget: Budget) -> Fraction:
@@ -198,6 +199,10 @@ class Composition(ABC):
     def delta_limit(self, budget: Budget) -> Fraction:
         """All δ that charges may spend."""
         return budget.delta
+
+    def delta_hint(self, cost: Fraction) -> str:
+        """Which δ a new budget needs for charges with a δ of their own, where it is another."""
+        return ""
 
     def delta_spent(self, groups: Iterable[ChargeGroup], budget: Budget) -> Fraction:
         """The δ that all these charges spend together; at most `delta_limit` is allowed."""

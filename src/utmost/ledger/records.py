@@ -290,11 +290,9 @@ def delta_error(budget: Budget, left: Fraction, cost: Fraction) -> BudgetError:
     >>> print(delta_error(Budget("survey", Fraction(1), Fraction("1e-6")), Fraction("5e-7"), Fraction("1e-6")))
     budget 'survey' has δ 5e-07 left, this plan costs 1e-06: lower its deltas or open a new budget
     """
-    return BudgetError(
-        f"budget '{budget.name}' has δ {decimal(left)} left, this plan costs {decimal(cost)}",
-        "budget",
-        "lower its deltas or open a new budget",
-    )
+    has, costs = decimal_below(left, SHOWN_DIGITS), decimal_above(cost, SHOWN_DIGITS)
+    problem = f"budget '{budget.name}' has δ {has} left{budget.rule.delta_words}, this plan costs {costs}"
+    return BudgetError(problem, "budget", f"lower its deltas or open a new budget{budget.rule.delta_hint(cost)}")
 
 
 def format_amounts(*values: Fraction) -> list[str]:

@@ -27,7 +27,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, TypeVar
 
 from utmost.errors import InputError
-from utmost.exact import decimal_below
+from utmost.exact import decimal, decimal_above, decimal_below
 from utmost.ledger.costs import QueryCost
 from utmost.noise.concentrated import rho_of
 from utmost.publish import pricing
@@ -43,6 +43,7 @@ from utmost.publish.pricing import (
 )
 from utmost.publish.told_privacy import ToldPrivacy, epsilon_at, told_privacy
 from utmost.publish.wanted_errors import find_epsilon, least_epsilon
+from utmost.queries.privacy_setting import short_epsilon
 
 if TYPE_CHECKING:
     from utmost.ledger import Budget
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from utmost.queries.privacy_setting import PrivacySetting
     from utmost.queries.query import SelectedMechanism
 
+SHOWN_DIGITS = 6  # of an amount in an error
 AMOUNT_DIGITS = 12  # of a ρ, and of an ε that follows from one
 SEARCH_PRECISION = Fraction(1, 2000)  # the ρ of a plan under pld is found to within this part of itself
 MAX_SEARCH_STEPS = 40
@@ -299,18 +301,44 @@ def _plain_error(spec: QuerySpec, epsilon: Fraction, setting: PrivacySetting) ->
 
 
 def _price_by_rho(plan: Plan, setting: PrivacySetting, delta: Fraction) -> tuple[Specs, ToldPrivacy]:
-    from utmost.ledger.compositions.zcdp import FOUND_CELLS_SHARE, rho_limit
-
     _check_no_canonical(plan.queries)
+    reserved = _found_delta(plan.queries, delta)
+    told_delta = delta - reserved
+    queries = _split_found_delta(plan.queries, reserved)
     total = plan.price.rho
     if total is None and plan.price.epsilon is not None:
-        total = rho_limit(plan.price.epsilon, delta)
-    queries = _split_found_delta(plan.queries, delta * FOUND_CELLS_SHARE)
-    told_delta = delta * (1 - FOUND_CELLS_SHARE)
+        total = _plan_rho(plan.price.epsilon, delta, reserved)
+        _check_own_rho(queries, plan.price.epsilon, told_delta, total, setting)
     specs = _split_rho(queries, total, told_delta, setting)
     costs = [spec_cost(spec, select(spec, setting)) for spec in specs]
     own = sum((cost.group(None).own_delta for cost in costs), Fraction(0))
     return specs, told_privacy(costs, told_delta + own, "zcdp")
+
+
+def _plan_rho(epsilon: Fraction, delta: Fraction, reserved: Fraction) -> Fraction:
+    """The ρ that a plan's ε stands for: that of a budget of its terms, if found cells take no more of δ than there."""
+    from utmost.ledger.compositions.zcdp import FOUND_CELLS_SHARE, rho_limit
+
+    if reserved == delta * FOUND_CELLS_SHARE:
+        return rho_limit(epsilon, delta)
+    return _short(rho_of(epsilon, delta - reserved))
+
+
+def _check_own_rho(
+    queries: Specs, epsilon: Fraction, delta: Fraction, total: Fraction, setting: PrivacySetting
+) -> None:
+    """Refuse a plan whose queries have more ρ of their own than its ε stands for, in words of ε."""
+    requests = [(pair, _rho_request(pair, delta, setting)) for pair in pair_queries(queries)]
+    own = [(pair, request.amount) for pair, request in requests if request.amount is not None and not request.is_found]
+    amounts = [amount for _, amount in own]
+    needed = sum(amounts, Fraction(0))
+    if not own or (needed < total or (needed == total and len(own) == len(requests))):
+        return
+    costliest = max(own, key=lambda pair_amount: pair_amount[1])[0].query
+    need, has = decimal_above(needed, SHOWN_DIGITS), decimal_below(total, SHOWN_DIGITS)
+    problem = f"epsilon of the plan must be more than {short_epsilon(epsilon)}, which in this budget is ρ {has}"
+    hint = f'raise it, or give query "{costliest.name}" a share or a smaller price: an ε of its own is ρ = ε²/2'
+    raise InputError(f"{problem}: its queries have ρ {need} of their own", "epsilon", hint)
 
 
 def _check_no_canonical(queries: Specs) -> None:
@@ -322,12 +350,34 @@ def _check_no_canonical(queries: Specs) -> None:
             raise InputError(problem, "noise", hint, context=f'query "{spec.name}"')
 
 
+def _found_delta(queries: Specs, delta: Fraction) -> Fraction:
+    """How much of a plan's δ is for found cells: a tenth, or what they have of their own where that is more.
+
+    Where some have a δ of their own that is more than a tenth, the others share a tenth of what these leave.
+    """
+    from utmost.ledger.compositions.zcdp import FOUND_CELLS_SHARE
+
+    asked = [spec for spec in queries if spec.query.needs_delta]
+    own = sum((spec.delta for spec in asked if _has_own_delta(spec)), Fraction(0))
+    if own < delta * FOUND_CELLS_SHARE:
+        return delta * FOUND_CELLS_SHARE
+    if own >= delta:
+        problem = f"delta of the plan must be more than {decimal_above(own, SHOWN_DIGITS)}, which its queries have"
+        raise InputError(f"{problem} of their own, got {decimal(delta)}", "delta", "raise it")
+    return own if all(_has_own_delta(spec) for spec in asked) else own + (delta - own) * FOUND_CELLS_SHARE
+
+
+def _has_own_delta(spec: QuerySpec) -> bool:
+    """Does a query over found cells name its δ."""
+    return bool(spec.delta) and not spec.splits_delta
+
+
 def _split_found_delta(queries: Specs, total: Fraction) -> Specs:
     """The queries over found cells with a δ each: their own, or an equal part of what is left of the total."""
     asked = [spec for spec in queries if spec.query.needs_delta]
     if not asked:
         return queries
-    fixed = {spec.name: spec.delta for spec in asked if spec.delta and not spec.splits_delta}
+    fixed = {spec.name: spec.delta for spec in asked if _has_own_delta(spec)}
     requests = [PriceRequest(spec.name, fixed.get(spec.name)) for spec in asked]
     deltas = dict(zip([spec.name for spec in asked], split_price(total, requests, "delta"), strict=True))
     return tuple(
@@ -405,7 +455,8 @@ def _at_rho(spec: QuerySpec, rho: Fraction, delta: Fraction, setting: PrivacySet
     if spec.noise == CANONICAL:
         return _choose(plain, _with_canonical(replace(spec, epsilon=epsilon), setting), spec, setting)
     if not has_gaussian(spec, setting):
-        return plain
+        is_converted = spec.share is None and spec.epsilon and spec.epsilon != epsilon
+        return replace(plain, stated_epsilon=spec.epsilon) if is_converted else plain
     short = _short(rho)
     told = epsilon_at(short, delta)
     return _choose(plain, [replace(spec, noise=GAUSSIAN, epsilon=told, rho=short, noise_delta=delta)], spec, setting)
@@ -501,7 +552,7 @@ def _width(spec: QuerySpec, setting: PrivacySetting) -> float:
 
 def _search_rho(queries: Specs, plan: Plan, setting: PrivacySetting, delta: Fraction) -> tuple[Specs, ToldPrivacy]:
     """The queries with the largest ρ, in all, with which they are (ε, δ)-private together."""
-    queries = _split_canonical_delta(_split_found_delta(queries, delta / 10), delta / 2)
+    queries = _split_canonical_delta(_split_found_delta(queries, _found_delta(queries, delta)), delta / 2)
 
     def priced(total: Fraction | None) -> tuple[Specs, ToldPrivacy]:
         specs = _split_rho(queries, total, delta, setting)

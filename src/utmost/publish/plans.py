@@ -72,7 +72,7 @@ class QuerySpec:
     default, which a kind without such noise need not follow. `rho` and `noise_delta` are the price of Gaussian noise:
     its own in a plan, and found by `noise_choice` otherwise; `rejected_rho` is that of Gaussian noise which would have
     erred more than what was chosen. Of canonical noise `noise_delta` is what it may cost, and once the query is priced
-    what it does cost.
+    what it does cost. `stated_epsilon` is the plan's ε of a query that got another one, at the ρ that it stands for.
     """
 
     name: str
@@ -87,6 +87,7 @@ class QuerySpec:
     rho: Fraction | None = None
     noise_delta: Fraction = Fraction(0)
     rejected_rho: Fraction | None = None
+    stated_epsilon: Fraction | None = None
 
     @property
     def delta(self) -> Fraction:

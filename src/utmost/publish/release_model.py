@@ -464,8 +464,10 @@ def computed_guarantee(
         delta = sum((answer.delta for answer in answers), Fraction(0))
         definition = "approximate" if delta else "pure"
         return Guarantee(epsilon, delta, definition, None, guarantee_sentence(epsilon, setting, delta))
-    privacy = told_privacy([answer_cost(answer, setting) for answer in answers], told[1], told[0])
-    words = guarantee_sentence(privacy.epsilon, setting, privacy.delta, privacy.rho)
+    costs = [answer_cost(answer, setting) for answer in answers]
+    privacy = told_privacy(costs, told[1], told[0])
+    own_delta = sum((cost.group(None).own_delta for cost in costs), Fraction(0))
+    words = guarantee_sentence(privacy.epsilon, setting, privacy.delta, privacy.rho, own_delta)
     return Guarantee(privacy.epsilon, privacy.delta, privacy.definition, privacy.rho, words)
 
 

@@ -55,16 +55,25 @@ def short_epsilon(epsilon: Fraction) -> str:
 
 
 def guarantee_sentence(
-    epsilon: Fraction, setting: PrivacySetting, delta: Fraction = Fraction(0), rho: Fraction | None = None
+    epsilon: Fraction,
+    setting: PrivacySetting,
+    delta: Fraction = Fraction(0),
+    rho: Fraction | None = None,
+    own_delta: Fraction = Fraction(0),
 ) -> str:
-    """The guarantee in words; amounts that are converted are rounded up."""
+    """The guarantee in words; amounts that are converted are rounded up.
+
+    With an `own_delta`, of found cells, ρ holds but for events of so much probability (Bun and Steinke 2016, Def. 8.1).
+    """
     unit = "row" if setting.unit.column is None else f"person ({setting.unit})"
     unit += "" if setting.part is None else f", of which the rows with {setting.part} are looked at,"
     change = f"replacing one {unit} by any other" if setting.replacing else f"adding or removing one {unit}"
     if rho is not None:
+        but_for = f", but for an event of probability {decimal_above(own_delta)} at most" if own_delta else ""
+        kind = f"{decimal_above(own_delta)}-approximate zero-concentrated" if own_delta else "zero-concentrated"
         return (
-            f"{change} changes no Rényi divergence of order a by more than a·{decimal_above(rho)}; "
-            f"zero-concentrated differential privacy of rho {decimal_above(rho)}, which is (epsilon, delta)-"
+            f"{change} changes no Rényi divergence of order a by more than a·{decimal_above(rho)}{but_for}; "
+            f"{kind} differential privacy of rho {decimal_above(rho)}, which is (epsilon, delta)-"
             f"differential privacy with epsilon {decimal_above(epsilon)} at delta {decimal_above(delta)}, recomputed "
             "from what ran"
         )

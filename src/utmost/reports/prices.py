@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from utmost.publish.pricing import pair_queries
 from utmost.reports.blocks import Cell, Paragraph
-from utmost.reports.numbers import Rounding, amount
+from utmost.reports.numbers import Quantity, Rounding, amount
 
 if TYPE_CHECKING:
     from utmost.publish.plans import Plan, QuerySpec
@@ -63,9 +63,17 @@ def price_sentences(queries: Sequence[QuerySpec], total: Fraction | None) -> Ite
         elif query_spec.share is not None:
             yield f"{query_spec.name}: share {query_spec.share} of {shares} → ε {price}."
         elif total is not None:
-            yield f"{query_spec.name}: ε {price} of its own."
+            yield f"{query_spec.name}: {_own_price(query_spec, price)}."
         if pair.over is not None:
             yield f"{pair.over.name}: {pair.part} of ε {price} → ε {amount(pair.over.epsilon, Rounding.UP)}."
+
+
+def _own_price(query_spec: QuerySpec, price: Quantity) -> str:
+    """The ε that a query has of its own, and what the ρ that it stands for gives without Gaussian noise."""
+    if query_spec.stated_epsilon is None:
+        return f"ε {price} of its own"
+    stated = amount(query_spec.stated_epsilon, Rounding.UP)
+    return f"ε {stated} of its own stands for a ρ, as that of the plan does → ε {price}"
 
 
 def _rho_sentences(queries: Sequence[QuerySpec], shares: Fraction) -> Iterator[str]:
@@ -76,6 +84,8 @@ def _rho_sentences(queries: Sequence[QuerySpec], shares: Fraction) -> Iterator[s
             yield f"{query_spec.name}: {query_spec.wanted.words()} → {_price_text(query_spec)}."
         elif query_spec.share not in (None, 1):
             yield f"{query_spec.name}: share {query_spec.share} of {shares} → {_price_text(query_spec)}."
+        elif query_spec.stated_epsilon is not None:
+            yield f"{query_spec.name}: {_own_price(query_spec, amount(query_spec.epsilon, Rounding.UP))}."
         if pair.over is not None:
             yield f"{pair.over.name}: {pair.part} of the price of both → {_price_text(pair.over)}."
 

@@ -37,10 +37,15 @@ class ZeroConcentratedComposition(PureComposition):
     """
 
     name, words, measure = "zcdp", "ρ adds up", "ρ"
+    delta_words = " for found keys (a tenth of its δ)"
 
     def limit(self, budget: Budget) -> Fraction:
         """The ρ that ε and nine tenths of δ convert to, rounded down."""
         return rho_limit(budget.epsilon, budget.delta)
+
+    def delta_hint(self, cost: Fraction) -> str:
+        """Ten times the δ of found cells."""
+        return f" with --delta {decimal_above(cost / FOUND_CELLS_SHARE)} or more"
 
     def delta_limit(self, budget: Budget) -> Fraction:
         """A tenth of δ."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from utmost.errors import InputError
 from utmost.exact import Number, ball, decimal_above, exponential, plain_decimal
 from utmost.exact.exact_numbers import exact_sum
+from utmost.exact.working_precision import working_precision
 from utmost.noise.row_sampling import permute_and_flip_law
 from utmost.queries.answer_mechanisms.mechanism import (
     EXACT_SCHEMA,
@@ -22,7 +23,7 @@ from utmost.queries.answer_mechanisms.mechanism import (
     ConfidenceLaw,
     Drawn,
     ErrorLaw,
-    round_to_12_digits,
+    bound_of_12_digits,
     schema_object,
 )
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from utmost.exact.input_text import Fields
 
+BOUND_BITS = 128  # of balls around the bounds of an error
 MAX_CANDIDATES = 10**6  # that a reader computes with
 RANK_SUFFIX = " rows"
 RANK_NOUN = "rows of rank"
@@ -97,11 +99,7 @@ class ChoiceMechanism(AnswerMechanism):
 
     def error_law(self, loss_per_row: int, error_noun: str = RANK_NOUN, note: str = RANK_NOTE) -> ErrorLaw:
         """How many rows lie on the wrong side: bounds on the mean, and on 95 % of cases."""
-        rate, log_factor = float(self.rate) * loss_per_row, math.log(self.tail_factor)
-        expected, half = (
-            round_to_12_digits((1 + log_factor) / rate),
-            round_to_12_digits((log_factor + math.log(float(1 / MISS_PROBABILITY))) / rate),
-        )
+        expected, half = _rank_bounds(self.tail_factor, 1 / (self.rate * loss_per_row))
         sentence = (
             f"noise: at most {plain_decimal(expected, 4, decimal_above)} {error_noun} on average, "
             f"within {plain_decimal(half, 4, decimal_above)} in 95 % of cases"
@@ -239,9 +237,8 @@ class QuantileTree(AnswerMechanism):
 
     def error_law(self, level_rates: Sequence[Fraction]) -> ErrorLaw:
         """How many rows lie on the wrong side of the worst answer: bounds on the mean, and on 95 % of cases."""
-        log_factor, scale = math.log(self.tail_factor(level_rates)), _sum_of_inverses(level_rates)
-        expected = round_to_12_digits((1 + log_factor) * scale)
-        half = round_to_12_digits((log_factor + math.log(float(1 / MISS_PROBABILITY))) * scale)
+        scale = sum((1 / rate for rate in level_rates), Fraction(0))
+        expected, half = _rank_bounds(self.tail_factor(level_rates), scale)
         sentence = (
             f"noise: at most {plain_decimal(expected, 4, decimal_above)} rows of rank on average for the worst of "
             f"{len(self.rates)}, within {plain_decimal(half, 4, decimal_above)} in 95 % of cases"
@@ -264,6 +261,14 @@ class QuantileTree(AnswerMechanism):
         text = f"fewer than {plain_decimal(target.error, 6)} rows of rank off"
         remark = BOUND_REMARK.format("levels·(candidates - 1)/2")
         return ConfidenceLaw(text, confidence, guess=guess, remark=remark)
+
+
+def _rank_bounds(factor: Fraction, scale: Fraction) -> tuple[float, float]:
+    """(1 + ln c)·scale and (ln c + ln 20)·scale, rounded up: what Pr[loss ≥ t] ≤ c·e^(−t/scale) says of t."""
+    with working_precision(BOUND_BITS):
+        log_factor, size = ball(factor, BOUND_BITS).log(), ball(scale, BOUND_BITS)
+        half = log_factor - ball(MISS_PROBABILITY, BOUND_BITS).log()
+        return bound_of_12_digits((1 + log_factor) * size), bound_of_12_digits(half * size)
 
 
 def _sum_of_inverses(rates: Sequence[Fraction]) -> float:

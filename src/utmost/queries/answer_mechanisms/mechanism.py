@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from utmost.exact import decimal_above
+
 if TYPE_CHECKING:
     from flint import arb
 
@@ -142,3 +144,8 @@ OPTIONAL_INTEGER_SCHEMA = {"type": ["integer", "null"]}
 def round_to_12_digits(value: float) -> float:
     """A double of 12 digits, as documents have them."""
     return float(f"{value:.12g}")
+
+
+def bound_of_12_digits(value: arb | float) -> float:
+    """A double of 12 digits that is not below a number, as documents have bounds."""
+    return float(decimal_above(value, 12))

@@ -18,6 +18,7 @@ from utmost.queries.answer_mechanisms.mechanism import (
     ConfidenceLaw,
     Drawn,
     ErrorLaw,
+    bound_of_12_digits,
     round_to_12_digits,
     schema_object,
 )
@@ -129,7 +130,7 @@ class VarianceMechanism(AnswerMechanism):
             noise = MovedNoises(squares, total, 3 * steps**2 / 2, row_noise)
         unit = float(self.squares.unit)
         expected = round_to_12_digits(unit * noise.mean())
-        width = round_to_12_digits(unit * noise.half_width(float(MISS_PROBABILITY)))
+        width = bound_of_12_digits(unit * noise.half_width(float(MISS_PROBABILITY)))
         sentence = (
             f"noise: at worst about {plain_decimal(expected, 4, decimal_above)}{OVER_ROWS_SUFFIX} on average, "
             f"about ±{plain_decimal(width, 4, decimal_above)}{OVER_ROWS_SUFFIX} in 95 % of cases"
