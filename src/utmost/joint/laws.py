@@ -105,7 +105,7 @@ class GeometricNoise(NoiseLaw):
 
     def log_likelihood(self, value: int, counts: Ints) -> Floats:
         """−ε·|x − y|."""
-        return np.asarray(-self.level.epsilon * np.abs(counts - value))
+        return np.asarray(-_epsilon(self.level) * np.abs(counts - value))
 
     def range(self, value: int, miss: Fraction) -> tuple[int, int]:
         """y ± K, Pr[N > K] = α^(K+1)/(1+α) ≤ miss/2."""
@@ -115,15 +115,14 @@ class GeometricNoise(NoiseLaw):
     @property
     def variance(self) -> Fraction:
         """2α/(1−α)². At an end it is less."""
-        return _round_up(_geometric_variance(self.level))
+        return _geometric_variance(self.level)
 
     def unbiased(self, value: int) -> Fraction:
         """y; at an end low − α/(1−α), high + α/(1−α): what the noise is there on average, as it has no memory."""
         if self.low is not None and self.low == self.high:
             return Fraction(value)
-        excess = self.level.alpha / (1 - self.level.alpha)
         below, above = value == self.low, value == self.high
-        return value + (int(above) - int(below)) * _nearest(excess)
+        return value + (int(above) - int(below)) * _geometric_excess(self.level) if below or above else Fraction(value)
 
     def log_moment(self, rate: float, below: bool) -> arb:
         """The formulas of this module's head."""
@@ -199,7 +198,7 @@ class CanonicalNoise(NoiseLaw):
     def log_likelihood(self, value: int, counts: Ints) -> Floats:
         """−ε·|x − y| within R, −∞ beyond."""
         distances = np.abs(counts - value)
-        return np.where(distances <= self.law.reach, -self.law.level.epsilon * distances, -np.inf)
+        return np.where(distances <= self.law.reach, -_epsilon(self.law.level) * distances, -np.inf)
 
     def range(self, value: int, miss: Fraction) -> tuple[int, int]:
         """y ± the least K with Pr[|N| > K] ≤ miss, at most R."""
@@ -282,12 +281,25 @@ def _geometric_log_moment(level: Level, rate: float, absorbs: bool) -> arb:
         return ((1 - alpha) ** 2 / ((1 - alpha * growth) * (1 - alpha / growth))).log()
 
 
-def _geometric_variance(level: Level) -> Fraction | arb:
+@lru_cache(maxsize=4096)
+def _epsilon(level: Level) -> float:
+    return level.epsilon
+
+
+@lru_cache(maxsize=4096)
+def _geometric_variance(level: Level) -> Fraction:
+    """2α/(1−α)², exact or rounded up."""
     if isinstance(level.alpha, Fraction):
         return 2 * level.alpha / (1 - level.alpha) ** 2
     with working_precision(BITS):
         alpha = (-level.epsilon_ball(BITS)).exp()
-        return 2 * alpha / (1 - alpha) ** 2
+        return _round_up(2 * alpha / (1 - alpha) ** 2)
+
+
+@lru_cache(maxsize=4096)
+def _geometric_excess(level: Level) -> Fraction:
+    """α/(1−α), by how much the noise is beyond an end on average."""
+    return _nearest(level.alpha / (1 - level.alpha))
 
 
 @lru_cache(maxsize=4096)

@@ -24,7 +24,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from utmost.errors import InputError
-from utmost.joint.tree import CountTree
+from utmost.joint.tree import CountTree, NoisyCount
 
 if TYPE_CHECKING:
     from flint import fmpq
@@ -89,19 +89,30 @@ def _own_guesses(tree: CountTree) -> tuple[list[Guess], int]:
     from flint import fmpq
 
     guesses: list[Guess] = []
+    by_answer: dict[tuple[int, int], Guess] = {}  # by the identity of a law, which lives as long as the tree
     unused = 0
     for node, answers in enumerate(tree.answers):
         guess: Guess = None
         for answer in answers:
-            variance = answer.law.variance
-            if variance is None:
-                unused += 1
-                continue
-            value = answer.law.unbiased(answer.value)
-            guess = _combine(guess, (fmpq(*value.as_integer_ratio()), fmpq(*variance.as_integer_ratio())))
+            key = id(answer.law), answer.value
+            if key not in by_answer:
+                by_answer[key] = _answer_guess(answer)
+            unused += by_answer[key] is None
+            guess = _combine(guess, by_answer[key])
         total = tree.known_total(node)
         guesses.append(guess if total is None else (fmpq(total), fmpq(0)))
     return guesses, unused
+
+
+def _answer_guess(answer: NoisyCount) -> Guess:
+    """The unbiased value of an answer and its variance; None where it has none."""
+    from flint import fmpq
+
+    variance = answer.law.variance
+    if variance is None:
+        return None
+    value = answer.law.unbiased(answer.value)
+    return fmpq(*value.as_integer_ratio()), fmpq(*variance.as_integer_ratio())
 
 
 def _combine(one: Guess, other: Guess) -> Guess:
@@ -166,4 +177,4 @@ def _fraction(value: fmpq) -> Fraction:
 
 
 def _double(value: fmpq) -> float:
-    return float(_fraction(value))
+    return int(value.p) / int(value.q)  # the nearest double

@@ -63,11 +63,12 @@ def windows(sums: PartialSums, miss: Fraction = MISS_PROBABILITY) -> Windows:
     """The windows of these answers; refused where they leave a cell no count, or would not fit into memory or time."""
     if not 0 < miss < 1:
         raise InputError("miss must be strictly between 0 and 1, got another", "miss", "1e-10 is usual")
-    chosen = _chosen_answers(sums)
+    mixes = _Mixes()
+    chosen = _chosen_answers(sums, mixes)
     bounds = _Bounds(sums, miss / max(_statement_count(sums, chosen), 1))
     bounds.use_totals()
     bounds.use_answers()
-    bounds.use_sums(chosen)
+    bounds.use_sums(chosen, mixes)
     for _ in range(PASSES):
         bounds.pass_up()
         bounds.pass_down()
@@ -77,45 +78,85 @@ def windows(sums: PartialSums, miss: Fraction = MISS_PROBABILITY) -> Windows:
     return result
 
 
-@dataclass(frozen=True)
-class _Choice:
-    """One answer each of disjoint cells that make up a node: their laws with how often, the sum, its variance."""
+class _Mixes:
+    """Multisets of laws by number, each once: sums of many cells are of few of them."""
 
-    laws: Counter[NoiseLaw]
+    def __init__(self) -> None:
+        self.laws: list[LawCounts] = [frozenset()]
+        self.variances: list[Fraction] = [Fraction(0)]
+        self._numbers: dict[LawCounts, int] = {frozenset(): 0}
+        self._of_laws: dict[int, int | None] = {}  # by the identity of a law, which lives as long as the tree
+        self._sums: dict[tuple[int, int], int] = {}
+
+    def of_law(self, law: NoiseLaw) -> int | None:
+        """That of one answer with this law; None where its variance is not known."""
+        if id(law) not in self._of_laws:
+            variance = law.variance
+            self._of_laws[id(law)] = None if variance is None else self._number(frozenset({(law, 1)}), variance)
+        return self._of_laws[id(law)]
+
+    def sum(self, one: int, other: int) -> int:
+        """Both together."""
+        if (one, other) not in self._sums:
+            counts: Counter[NoiseLaw] = Counter(dict(self.laws[one]))
+            counts.update(dict(self.laws[other]))
+            variance = self.variances[one] + self.variances[other]
+            self._sums[one, other] = self._number(frozenset(counts.items()), variance)
+        return self._sums[one, other]
+
+    def _number(self, laws: LawCounts, variance: Fraction) -> int:
+        if laws not in self._numbers:
+            self._numbers[laws] = len(self.laws)
+            self.laws.append(laws)
+            self.variances.append(variance)
+        return self._numbers[laws]
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """One answer each of disjoint cells that make up a node: the number of their laws, and their sum."""
+
+    mix: int
     value: int
-    variance: Fraction
     is_own: bool = False
 
 
-def _chosen_answers(sums: PartialSums) -> list[_Choice | None]:
+def _chosen_answers(sums: PartialSums, mixes: _Mixes) -> list[_Choice | None]:
     """The answers of least variance that make up each node; None where a part has none with known moments."""
     choices: list[_Choice | None] = [None] * sums.size
     for node in sums.order:
-        terms = [choices[term] for term in sums.terms[node]]
-        total = _added([term for term in terms if term is not None]) if terms and all(terms) else None
-        own = _own_choice(sums.tree, node) if node < sums.tree.size else None
-        choices[node] = own if total is None or (own is not None and own.variance <= total.variance) else total
+        total = _added([choices[term] for term in sums.terms[node]], mixes)
+        own = _own_choice(sums.tree, node, mixes) if node < sums.tree.size else None
+        if own is None or (total is not None and mixes.variances[total.mix] < mixes.variances[own.mix]):
+            choices[node] = total
+        else:
+            choices[node] = own
     return choices
 
 
-def _added(terms: list[_Choice]) -> _Choice:
-    laws = Counter(terms[0].laws)
-    for term in terms[1:]:
-        laws.update(term.laws)
-    return _Choice(laws, sum(term.value for term in terms), sum((term.variance for term in terms), Fraction(0)))
-
-
-def _own_choice(tree: CountTree, node: int) -> _Choice | None:
-    """The public count of a cell, or its answer of least variance."""
-    total, answers = tree.known_total(node), tree.answers[node]
-    if total is not None:
-        return _Choice(Counter(), total, Fraction(0), True)
-    variances = [(answer.law.variance, place) for place, answer in enumerate(answers)]
-    known = [(variance, place) for variance, place in variances if variance is not None]
-    if not known:
+def _added(terms: list[_Choice | None], mixes: _Mixes) -> _Choice | None:
+    """One term, or two together; None where one is missing."""
+    if not terms or terms[0] is None:
         return None
-    variance, place = min(known)
-    return _Choice(Counter([answers[place].law]), answers[place].value, variance, True)
+    mix, value = terms[0].mix, terms[0].value
+    for term in terms[1:]:
+        if term is None:
+            return None
+        mix, value = mixes.sum(mix, term.mix), value + term.value
+    return _Choice(mix, value)
+
+
+def _own_choice(tree: CountTree, node: int, mixes: _Mixes) -> _Choice | None:
+    """The public count of a cell, or its answer of least variance."""
+    total = tree.known_total(node)
+    if total is not None:
+        return _Choice(0, total, True)
+    best: tuple[Fraction, _Choice] | None = None
+    for answer in tree.answers[node]:
+        mix = mixes.of_law(answer.law)
+        if mix is not None and (best is None or mixes.variances[mix] < best[0]):
+            best = mixes.variances[mix], _Choice(mix, answer.value, True)
+    return None if best is None else best[1]
 
 
 def _statement_count(sums: PartialSums, chosen: list[_Choice | None]) -> int:
@@ -131,7 +172,7 @@ class _Bounds:
         present = set(sums.order)
         self.low = [0] * sums.size
         self.high = [UNBOUNDED if node in present else 0 for node in range(sums.size)]
-        self.reaches: dict[tuple[LawCounts, bool], int | None] = {}
+        self.reaches: dict[tuple[int, bool], int | None] = {}
 
     def narrow(self, node: int, low: int, high: int) -> None:
         """The window of a node is within this one too."""
@@ -144,31 +185,30 @@ class _Bounds:
 
     def use_answers(self) -> None:
         """The law's own range of each answer."""
-        ranges: dict[tuple[NoiseLaw, int], tuple[int, int]] = {}
+        ranges: dict[tuple[int, int], tuple[int, int]] = {}  # by the identity of a law
         for node, answers in enumerate(self.sums.tree.answers):
             if not self.high[node]:
                 continue
             for answer in answers:
-                key = answer.law, answer.value
+                key = id(answer.law), answer.value
                 if key not in ranges:
                     ranges[key] = answer.law.range(answer.value, self.share)
                 self.narrow(node, *ranges[key])
 
-    def use_sums(self, chosen: list[_Choice | None]) -> None:
+    def use_sums(self, chosen: list[_Choice | None], mixes: _Mixes) -> None:
         """Chernoff's bound on sums of answers."""
         for node in self.sums.order:
             choice = chosen[node]
             if choice is None or choice.is_own:
                 continue
-            laws = frozenset(choice.laws.items())
-            below, above = self._reach(laws, True), self._reach(laws, False)
+            below, above = self._reach(choice.mix, mixes, True), self._reach(choice.mix, mixes, False)
             low = 0 if below is None else choice.value - below
             self.narrow(node, low, UNBOUNDED if above is None else choice.value + above)
 
-    def _reach(self, laws: LawCounts, below: bool) -> int | None:
-        if (laws, below) not in self.reaches:
-            self.reaches[laws, below] = sum_reach(laws, below, self.share / 2)
-        return self.reaches[laws, below]
+    def _reach(self, mix: int, mixes: _Mixes, below: bool) -> int | None:
+        if (mix, below) not in self.reaches:
+            self.reaches[mix, below] = sum_reach(mixes.laws[mix], below, self.share / 2)
+        return self.reaches[mix, below]
 
     def pass_up(self) -> None:
         """A node is within the sums of its terms' ends."""
@@ -183,10 +223,12 @@ class _Bounds:
         low, high = self.low, self.high
         for node in reversed(self.sums.order):
             terms = self.sums.terms[node]
-            for term in terms:
-                others = [other for other in terms if other != term]
-                rest_low, rest_high = sum(low[other] for other in others), sum(high[other] for other in others)
-                self.narrow(term, low[node] - rest_high, high[node] - rest_low)
+            if len(terms) == 1:
+                self.narrow(terms[0], low[node], high[node])
+            elif terms:
+                one, other = terms
+                self.narrow(one, low[node] - high[other], high[node] - low[other])
+                self.narrow(other, low[node] - high[one], high[node] - low[one])
 
     def check(self) -> None:
         """Refuse windows without a count, and cells that nothing bounds."""
