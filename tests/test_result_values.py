@@ -45,6 +45,9 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "design": lambda: ut.optimal(ut.line(SIZE), LEVEL, reader()),
     "certificate": lambda: ut.optimal(ut.line(SIZE), LEVEL, reader()).certificate,
     "program": lambda: ut.by_program(ut.line(8), LEVEL, ut.Consumer(ut.priors.uniform(8), ut.losses.absolute)),
+    "shared optimum": lambda: ut.shared_optimum(
+        ut.line(4), LEVEL, [ut.Consumer(ut.priors.uniform(4), ut.losses.absolute)]
+    ),
     "minimax design": lambda: ut.minimax_optimal(ut.line(6), LEVEL, Minimax(ut.losses.absolute)),
     "minimax reading": lambda: Minimax(ut.losses.absolute).reading(ut.geometric(7, LEVEL)),
     "prior": lambda: ut.priors.normalised([1] * 1000),

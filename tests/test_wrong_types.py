@@ -67,6 +67,7 @@ VALID: dict[str, tuple[Any, ...]] = {
     "response": (2, HALF),
     "response_dual": (2, HALF),
     "satisfaction": (TWO, ut.definition_of("alpha:1/2", parse_relation("line:2"))),
+    "shared_optimum": (ut.line(2), HALF, [READER]),
     "signature": (TWO, HALF),
     "soundness": (ut.definition_of("alpha:1/2").default,),
     "space": ([[0, 1], [1, 0]],),

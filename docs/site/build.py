@@ -52,7 +52,7 @@ NAVIGATION = {
     "Analyst": ["consumer", "notebooks/readings", "estimate", "notebook", "release-file"],
     "Designer": [
         *("designer", "notebooks/city_map", "spaces", "mechanisms", "capacity", "kernels", "universal"),
-        *("canonical", "qif"),
+        *("several-counts", "canonical", "qif"),
         *("continuous-laws", "continuous-loss", "continuous-grid"),
     ],
     "Auditor": ["audit", "notebooks/broken_mechanism", "precision", "noise", "definitions", "profiles", "generality"],

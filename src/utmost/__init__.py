@@ -23,7 +23,7 @@ __version__ = "0.1.0"
 _NAMES = {  # where a name of this module is defined: names
     "utmost.axioms": "definition_of generalize maximally_general profile satisfaction soundness",
     "utmost.channel": "Channel choice is_private least_epsilon merge mix read_channel write_channel",
-    "utmost.comparison": "compare curve",
+    "utmost.comparison": "compare curve shared_optimum",
     "utmost.consumer": "Consumer Minimax",
     "utmost.consumer.counts": "posterior read readings",
     "utmost.continuous": "laplace_loss",
@@ -55,8 +55,8 @@ _MODULES = {  # public module: its public names; a module elsewhere is named by 
         parse_channel read_channel write_channel""",
     "charts": """BeliefPanel ChartLine Posterior RowGraphPanel belief_chart channel_chart line_chart location_maps
         network_chart region_chart row_graph_panels save_chart simplex_chart tetrahedron_chart uncertainty_chart""",
-    "comparison": """CurvePoint MeasuredMechanism MechanismComparison PrivacyCurve RefusedMechanism compare curve
-        rival_names""",
+    "comparison": """CurvePoint MeasuredMechanism MechanismComparison PrivacyCurve RefusedMechanism SharedOptimum
+        compare curve rival_names shared_optimum""",
     "concentrated = noise.concentrated": "delta_of_rho epsilon_of_rho rho_of",
     "consumer": "Consumer Minimax is_monotone is_strictly_monotone is_trivial lift_loss loss_rows metric_for",
     "continuous": """Band GridAdvice GridPromise GridQuestion Interval LaplaceLoss LossBounds TruncatedLaplace

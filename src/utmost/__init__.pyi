@@ -35,6 +35,7 @@ from utmost.channel import read_channel as read_channel
 from utmost.channel import write_channel as write_channel
 from utmost.comparison import compare as compare
 from utmost.comparison import curve as curve
+from utmost.comparison import shared_optimum as shared_optimum
 from utmost.consumer import Consumer as Consumer
 from utmost.consumer import Minimax as Minimax
 from utmost.consumer import losses as losses
