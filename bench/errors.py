@@ -185,6 +185,7 @@ def utmost_answers(question: Question, path: Path) -> Answers:
     """The mechanism that a plan gets, drawn many times; the table is asked once."""
     from utmost.data import sources
     from utmost.publish import execute, plans
+    from utmost.publish.plan_model import used_columns
 
     query = {"name": "asked", "epsilon": str(question.epsilon), **question.query}
     with tempfile.TemporaryDirectory() as folder:
@@ -198,7 +199,7 @@ def utmost_answers(question: Question, path: Path) -> Answers:
                 "query": [query],
             }
         )
-        with sources.open_table(plan.source, plan.folder, plans.used_columns(plan)) as table:
+        with sources.open_table(plan.source, plan.folder, used_columns(plan)) as table:
             plan_check = execute.check_plan(plan, table)
             (planned,) = plan_check.planned_answers
             truth = planned.spec.query.exact_answer(table, plan_check.setting)

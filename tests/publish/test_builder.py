@@ -23,7 +23,8 @@ import utmost as ut
 from utmost.exact.input_text import CONTROL_CHARACTER
 from utmost.publish.builder import NamedBudget, PlanBuilder
 from utmost.publish.builder.values import plain
-from utmost.publish.plans import parse_plan, plan_digest, plan_from_mapping, read_plan
+from utmost.publish.plan_digest import plan_digest
+from utmost.publish.plans import parse_plan, plan_from_mapping, read_plan
 from utmost.queries.registry import QUERY_KINDS, asked_fields, cell_fields
 
 KINDS = {"tailnum": "text", "dest": "text", "carrier": "text", "dep_delay": "integer", "day": "date"}

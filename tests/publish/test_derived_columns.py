@@ -12,8 +12,10 @@ import pytest
 from utmost import ledger
 from utmost.errors import InputError
 from utmost.publish import execute
+from utmost.publish.plan_digest import plan_digest
+from utmost.publish.plan_model import Plan
 from utmost.publish.plan_writer import write_plan
-from utmost.publish.plans import Plan, parse_plan, plan_digest, plan_from_mapping
+from utmost.publish.plans import parse_plan, plan_from_mapping
 from utmost.publish.release_file import parse_release, release_content, release_schema
 
 PLAN = """

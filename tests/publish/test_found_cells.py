@@ -14,6 +14,8 @@ import utmost as ut
 from utmost import ledger
 from utmost.errors import BudgetError, InputError
 from utmost.publish import plans, release_file
+from utmost.publish.plan_digest import plan_digest
+from utmost.publish.plan_model import Plan
 from utmost.publish.plan_writer import write_plan
 from utmost.reports.estimate import describe
 from utmost.reports.release import describe as describe_release
@@ -29,7 +31,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def plan(folder: Path, *queries: dict[str, Any], **changes: Any) -> plans.Plan:
+def plan(folder: Path, *queries: dict[str, Any], **changes: Any) -> Plan:
     columns = {"dest": "text", "person": "integer", "delay": "number"}
     content = {
         "neighbours": "add-remove",
@@ -173,7 +175,7 @@ def test_a_plan_with_by_is_written_and_read_back(folder: Path) -> None:
     asked = plan(folder, found(where="delay > 3"))
     again = plans.parse_plan(write_plan(asked), folder)
     assert again.queries == asked.queries
-    assert plans.plan_digest(again) == plans.plan_digest(asked) != plans.plan_digest(plan(folder, found(delta="1e-7")))
+    assert plan_digest(again) == plan_digest(asked) != plan_digest(plan(folder, found(delta="1e-7")))
 
 
 def test_the_price_of_a_plan_is_split_over_its_queries(folder: Path) -> None:
@@ -219,4 +221,4 @@ def test_a_price_that_cannot_be_split_is_refused(folder: Path, queries: Any, cha
 def test_splitting_a_price_gives_the_plan_that_says_each_epsilon(folder: Path) -> None:
     count = {"name": "n", "kind": "count", "where": "delay > 3"}
     split, said = plan(folder, count, epsilon="1/2"), plan(folder, {**count, "epsilon": "1/2"})
-    assert plans.plan_digest(split) == plans.plan_digest(said)
+    assert plan_digest(split) == plan_digest(said)

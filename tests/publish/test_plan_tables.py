@@ -16,8 +16,10 @@ from utmost import ledger
 from utmost.cli import run
 from utmost.errors import InputError
 from utmost.publish import release_file
+from utmost.publish.plan_digest import plan_digest
+from utmost.publish.plan_model import Plan
 from utmost.publish.plan_writer import write_plan
-from utmost.publish.plans import Plan, parse_plan, plan_digest, plan_from_mapping
+from utmost.publish.plans import parse_plan, plan_from_mapping
 from utmost.publish.release_file import release_content, release_from_content, release_schema
 from utmost.queries.tables import TableLevel
 

@@ -12,8 +12,10 @@ from utmost.data.grid import Grid
 from utmost.data.selection import NeighbourRelation, Partition, PrivacyUnit
 from utmost.data.sources import Source
 from utmost.exact.input_text import CONTROL_CHARACTER
+from utmost.publish.plan_digest import plan_digest
+from utmost.publish.plan_model import Plan, QuerySpec
 from utmost.publish.plan_writer import write_plan
-from utmost.publish.plans import Plan, QuerySpec, parse_plan, plan_digest
+from utmost.publish.plans import parse_plan
 from utmost.queries import Count, Histogram, Mean, Quantile, Sum
 
 FOLDER = Path("/folder")

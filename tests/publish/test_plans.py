@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from utmost.data.grid import Grid
 from utmost.data.selection import NeighbourRelation, Partition, PrivacyUnit
 from utmost.errors import InputError
-from utmost.publish.plans import parse_plan, plan_digest, plan_from_mapping, read_plan
+from utmost.publish.plan_digest import plan_digest
+from utmost.publish.plans import parse_plan, plan_from_mapping, read_plan
 from utmost.queries import Count, Histogram, Mean, Quantile, Sum
 
 FULL_PLAN = """

@@ -17,6 +17,7 @@ from utmost.cli import run
 from utmost.errors import InputError
 from utmost.publish import execute, plans, pricing
 from utmost.publish.calibration import privacy_setting
+from utmost.publish.plan_digest import plan_digest
 from utmost.publish.plan_splits import propose_splits
 from utmost.publish.plan_writer import write_plan
 from utmost.publish.wanted_errors import WantedError, find_epsilon
@@ -106,7 +107,7 @@ def test_a_plan_that_is_split_has_the_digest_of_one_that_says_each_price_and_is_
     with ledger.open_ledger("ledger.sqlite", tmp_path) as budget_ledger:
         budget_ledger.open(ledger.Budget("b", Fraction(1)))
     preview = execute.preview(split_plan)
-    assert plans.plan_digest(preview.plan) == plans.plan_digest(plans.plan_from_mapping(plan(tmp_path, *said)))
+    assert plan_digest(preview.plan) == plan_digest(plans.plan_from_mapping(plan(tmp_path, *said)))
     release = utmost.release(split_plan)
     assert {answer.name: answer.epsilon for answer in release} == prices
     assert release.entry.left == 0
@@ -258,7 +259,7 @@ def test_a_plan_with_over_has_the_digest_of_one_that_asks_for_both_and_is_writte
     ]
     assert [entry["kind"] for entry in said] == ["count", "over"] * 3
     said_plan = plans.plan_from_mapping(plan(tmp_path, *said, **PERSONS), tmp_path)
-    assert plans.plan_digest(preview.plan) == plans.plan_digest(said_plan)
+    assert plan_digest(preview.plan) == plan_digest(said_plan)
     assert execute.preview(plans.parse_plan(write_plan(preview.plan), tmp_path)).plan == preview.plan
 
 

@@ -17,7 +17,8 @@ import pytest
 
 from utmost import ledger
 from utmost.publish import execute, release_file
-from utmost.publish.plans import Plan, parse_plan
+from utmost.publish.plan_model import Plan
+from utmost.publish.plans import parse_plan
 
 KILLS = int(os.environ.get("UTMOST_KILLS", "40"))
 PLAN = """

@@ -14,6 +14,7 @@ from utmost.data.grid import Grid
 from utmost.errors import InputError
 from utmost.publish import execute, plans
 from utmost.publish.calibration import privacy_setting
+from utmost.publish.plan_digest import plan_digest
 from utmost.publish.plan_writer import write_plan
 from utmost.publish.wanted_errors import (
     WantedError,
@@ -93,7 +94,7 @@ def test_a_release_has_the_epsilon_found_and_the_digest_of_a_plan_that_says_it(t
     document = describe(preview).json["queries"][0]
     assert (document["epsilon"], document["wanted"]) == ("2691/5000", {"error": "5", "rows": None})
     said_plan = plans.plan_from_mapping(_plan(tmp_path, {**COUNT, "epsilon": "0.5382"}))
-    assert plans.plan_digest(preview.plan) == plans.plan_digest(said_plan)
+    assert plan_digest(preview.plan) == plan_digest(said_plan)
     release = utmost.release(wanted_plan)
     assert release.epsilon == release["many"].epsilon == Fraction("0.5382")
     assert release["many"].error.half_width <= 5

@@ -16,7 +16,7 @@ from utmost.cli import run
 from utmost.data.grid import Grid
 from utmost.data.selection import NeighbourRelation, Partition, PrivacyUnit
 from utmost.publish import execute, release_file
-from utmost.publish.plans import QuerySpec
+from utmost.publish.plan_model import QuerySpec
 from utmost.queries import Count, Histogram, Mean, Quantile, Query, Sum
 from utmost.queries.answer_error import error_target, noise_remark
 from utmost.queries.privacy_setting import PrivacySetting

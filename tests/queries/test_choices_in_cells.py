@@ -24,8 +24,9 @@ from utmost.data.selection import NeighbourRelation
 from utmost.errors import InputError
 from utmost.noise.row_sampling import permute_and_flip_law
 from utmost.publish import release_file
+from utmost.publish.plan_digest import plan_digest
 from utmost.publish.plan_writer import write_plan
-from utmost.publish.plans import parse_plan, plan_digest
+from utmost.publish.plans import parse_plan
 from utmost.publish.tidy_table import tidy_table
 from utmost.queries import GroupedQuery, Max, Min
 from utmost.queries.privacy_setting import PrivacySetting

@@ -24,8 +24,9 @@ from utmost.data.row_sums import CellSums, Moments, RowSums
 from utmost.data.selection import Key, NeighbourRelation, PrivacyUnit, Selection
 from utmost.errors import InputError
 from utmost.publish import release_file
+from utmost.publish.plan_digest import plan_digest
 from utmost.publish.plan_writer import write_plan
-from utmost.publish.plans import parse_plan, plan_digest
+from utmost.publish.plans import parse_plan
 from utmost.queries import Count, Distinct, GroupedQuery, Histogram, Mean, Quantile, Query, Sum, Variance
 from utmost.queries.answer_mechanisms.lattice import GeometricLattice
 from utmost.queries.answer_mechanisms.ratio import RatioMechanism

@@ -15,8 +15,10 @@ from utmost import ledger
 from utmost.cli import run
 from utmost.errors import InputError
 from utmost.publish import release_file
+from utmost.publish.plan_digest import plan_digest
+from utmost.publish.plan_model import Plan
 from utmost.publish.plan_writer import write_plan
-from utmost.publish.plans import Plan, parse_plan, plan_digest
+from utmost.publish.plans import parse_plan
 from utmost.publish.release_file import release_schema
 from utmost.queries import registry
 

@@ -26,8 +26,9 @@ from utmost.data.selection import NeighbourRelation, Partition, PrivacyUnit, Sel
 from utmost.data.table import Table
 from utmost.errors import InputError
 from utmost.publish import release_file
+from utmost.publish.plan_digest import plan_digest
 from utmost.publish.plan_writer import write_plan
-from utmost.publish.plans import parse_plan, plan_digest
+from utmost.publish.plans import parse_plan
 from utmost.queries import Count, Distinct, GroupedQuery, Histogram, Mean, Over, Query, Top
 from utmost.queries.answer_mechanisms.lattice import GeometricLattice
 from utmost.queries.found_count import FoundCount

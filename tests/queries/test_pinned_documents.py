@@ -21,8 +21,10 @@ from utmost.errors import InputError
 from utmost.noise import entropy
 from utmost.publish import release_file
 from utmost.publish.execute import check_plan, preview
+from utmost.publish.plan_digest import plan_digest
+from utmost.publish.plan_model import Plan
 from utmost.publish.plan_writer import write_plan
-from utmost.publish.plans import Plan, parse_plan, plan_digest
+from utmost.publish.plans import parse_plan
 from utmost.reports.preview import describe
 
 PINNED = Path(__file__).parent / "pinned"

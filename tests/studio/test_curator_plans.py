@@ -23,7 +23,8 @@ from utmost.data.selection import NeighbourRelation, Partition, PrivacyUnit
 from utmost.data.sources import Source, open_table, source_columns
 from utmost.errors import InputError
 from utmost.publish import execute, plan_writer, plans
-from utmost.publish.plans import Plan, QuerySpec
+from utmost.publish.plan_digest import plan_digest
+from utmost.publish.plan_model import Plan, QuerySpec, used_columns
 from utmost.publish.wanted_errors import WantedError
 from utmost.queries import Count, Histogram, Mean, Over, Quantile, Sum
 from utmost.queries.distinct import Distinct
@@ -120,7 +121,7 @@ def visits(draw, folder):
         queries=tuple(draw(query_specs(name)) for name in names),
         folder=folder,
     )
-    used = source_columns(plan.source, plans.used_columns(plan))
+    used = source_columns(plan.source, used_columns(plan))
     columns = {name: kind for name, kind in VISITS.items() if name in used}
     markers = draw(st.sampled_from([{}, {"age": ("NA", "", "a, b")}]))
     missing = {name: texts for name, texts in markers.items() if name in used}
@@ -602,7 +603,7 @@ query = [{{ name = "visits", kind = "count", epsilon = 1, over = true }}]
     assert [(query.kind, query.epsilon, query.over) for query in draft.queries] == [("count", "1", "0.1")]
     built_plan = plan_builder.build_plan(draft, draft_columns.draft_table(draft, settings), settings)
     assert built_plan.problems == ()
-    assert plans.plan_digest(built_plan.plan) == plans.plan_digest(replace(plan, source=built_plan.plan.source))
+    assert plan_digest(built_plan.plan) == plan_digest(replace(plan, source=built_plan.plan.source))
     assert built_plan.plan.queries == plan.queries
     draft.protects = "row"
     assert any(

@@ -17,7 +17,7 @@ from utmost.errors import BudgetError, OutputError
 
 if TYPE_CHECKING:
     from utmost.publish.execute import PreparedRelease, Progress
-    from utmost.publish.plans import Plan
+    from utmost.publish.plan_model import Plan
     from utmost.publish.release_model import Release
 
 EXAMPLES = """Examples:  utmost release survey.toml --dry-run

@@ -28,7 +28,8 @@ from utmost.exact.input_text import escape_control, file_error_reason
 from utmost.notebook import Figure, draw_figure, report_html
 from utmost.publish import noise_choice, output_files, plan_writer, plans, pricing, release_file
 from utmost.publish.noise_choice import OtherNoise
-from utmost.publish.plans import Plan, QuerySpec
+from utmost.publish.plan_digest import plan_digest
+from utmost.publish.plan_model import Plan, QuerySpec, name_query_in_errors, used_columns
 from utmost.publish.pricing import CANONICAL, GAUSSIAN
 from utmost.publish.release_model import Answer, DataOrigin, LedgerEntry, LookupOrigin, Release, computed_guarantee
 from utmost.publish.told_privacy import Definition, epsilon_at
@@ -113,7 +114,7 @@ class PlanCheck:
         costs = tuple(
             noise_choice.spec_cost(planned_answer.spec, planned_answer.law) for planned_answer in self.planned_answers
         )
-        plan, unit, digest = self.plan, self.plan.unit.ledger_word, plans.plan_digest(self.plan)
+        plan, unit, digest = self.plan, self.plan.unit.ledger_word, plan_digest(self.plan)
         asked = (costs, self._ledger_part(), digest, plan.fingerprint, self.unit_kind)
         table = plan.source.table
         origin = (self.charged_by, _shown_name(plan.source.name), None if table is None else _shown_name(table))
@@ -349,7 +350,7 @@ def prepare_release(
         with release_file.ReservedFile(plan.output):
             pass  # it can be written
     identity = _source_identity(plan)  # of a file, before its first row is read
-    with sources.open_table(plan.source, plan.folder, plans.used_columns(plan)) as table:
+    with sources.open_table(plan.source, plan.folder, used_columns(plan)) as table:
         plan_check = replace(check_plan(plan, table, find_budget(plan)), charged_by=charged_by)
         if table.database is None:
             plan_check = replace(plan_check, identity=identity)
@@ -397,7 +398,7 @@ def check_plan(plan: Plan, table: Table, budget: Budget | None = None) -> PlanCh
     )
     for query_spec, planned_answer in zip(plan.queries, planned_answers, strict=True):
         if planned_answer.spec.query != query_spec.query:
-            with plans.name_query_in_errors(query_spec.name):
+            with name_query_in_errors(query_spec.name):
                 planned_answer.spec.query.check(table, plan.unit, plan.part)
     return PlanCheck(
         replace(priced_plan, queries=tuple(planned_answer.spec for planned_answer in planned_answers)),
@@ -422,14 +423,14 @@ def price_plan(plan: Plan, setting: PrivacySetting, budget: Budget | None = None
     found: dict[str, Fraction] = {}
     for query_spec in plan.queries:
         if query_spec.wanted is not None:
-            with plans.name_query_in_errors(query_spec.name):
+            with name_query_in_errors(query_spec.name):
                 found[query_spec.name] = find_epsilon(query_spec.query, setting, query_spec.wanted)
     return replace(plan, queries=pricing.price_queries(plan.queries, plan.price.epsilon, found))
 
 
 def plan_answer(query_spec: QuerySpec, setting: PrivacySetting) -> PlannedAnswer:
     """How a query with this ε will be answered, from public things alone."""
-    with plans.name_query_in_errors(query_spec.name):
+    with name_query_in_errors(query_spec.name):
         query = query_spec.query.resolve(query_spec.epsilon, setting)
         selection = noise_choice.select(query_spec, setting)
         error = answer_error(selection.mechanism, query, setting.unit, setting.part)
@@ -520,7 +521,7 @@ def _open_command(plan_check: PlanCheck) -> str:
 def privacy_setting(plan: Plan, table: Table) -> PrivacySetting:
     """What the sensitivities of a plan rest on; refuses queries that the table cannot answer."""
     for query_spec in plan.queries:
-        with plans.name_query_in_errors(query_spec.name):
+        with name_query_in_errors(query_spec.name):
             query_spec.query.check(table, plan.unit, plan.part)
     units = table.units(plan.unit) if plan.neighbours == "replace" else None
     if units == 0:

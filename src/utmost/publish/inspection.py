@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from utmost.data import sources
 from utmost.data.row_sums import RowSums
 from utmost.data.selection import PrivacyUnit, Selection
-from utmost.publish import plans
 from utmost.publish.execute import check_plan
+from utmost.publish.plan_model import used_columns
 from utmost.queries.found_query import FoundQuery
 from utmost.queries.grouped import GroupedQuery
 from utmost.queries.number_column import NumberQuery
@@ -23,7 +23,7 @@ from utmost.queries.top import Top
 if TYPE_CHECKING:
     from utmost.data.grid import Grid
     from utmost.data.table import PersonCounts, Table, ValueCounts
-    from utmost.publish.plans import Plan, QuerySpec
+    from utmost.publish.plan_model import Plan, QuerySpec
     from utmost.queries.query import Query
 
 MAX_MARKERS = 5  # texts that do not fit, of a column
@@ -77,7 +77,7 @@ class Inspection:
 
 def inspect_plan(plan: Plan) -> Inspection:
     """Count what a release of the plan would leave out or change. Reads the table, spends nothing."""
-    used = plans.used_columns(plan)
+    used = used_columns(plan)
     with sources.open_table(plan.source, plan.folder, used) as table:
         specs = [spec for spec in check_plan(plan, table).plan.queries if spec.over is None]
         whole = Selection(None, plan.unit, plan.part)

@@ -47,7 +47,7 @@ from utmost.queries.privacy_setting import short_epsilon
 
 if TYPE_CHECKING:
     from utmost.ledger import Budget
-    from utmost.publish.plans import Plan, QuerySpec
+    from utmost.publish.plan_model import Plan, QuerySpec
     from utmost.queries.answer_mechanisms.mechanism import ErrorLaw
     from utmost.queries.privacy_setting import PrivacySetting
     from utmost.queries.query import SelectedMechanism
@@ -617,7 +617,7 @@ def _next_rest(low: Fraction, high: Fraction | None, rest: Fraction, ratio: Frac
 
 def _named(spec: QuerySpec, compute: Callable[[], Result]) -> Result:
     """What is computed for a query, which every error in it names."""
-    from utmost.publish.plans import name_query_in_errors
+    from utmost.publish.plan_model import name_query_in_errors
 
     with name_query_in_errors(spec.name):
         return compute()

@@ -21,7 +21,7 @@ from utmost.exact.files import is_same_file, record_output
 if TYPE_CHECKING:
     import altair as alt
 
-    from utmost.publish.plans import Plan
+    from utmost.publish.plan_model import Plan
 
 START_BYTES = 4096  # bytes that tell what a file is
 

@@ -26,6 +26,7 @@ from utmost.errors import InputError
 from utmost.ledger.costs import check_epsilon, check_rho
 from utmost.noise.concentrated import check_conversion_delta
 from utmost.publish import execute, noise_choice, plans
+from utmost.publish.plan_model import name_query_in_errors
 from utmost.publish.pricing import CANONICAL, GEOMETRIC, PricedPair, pair_queries
 from utmost.publish.wanted_errors import (
     CANDIDATES_PER_DECADE,
@@ -39,7 +40,7 @@ from utmost.publish.wanted_errors import (
 
 if TYPE_CHECKING:
     from utmost.publish.execute import PlanSource
-    from utmost.publish.plans import Plan
+    from utmost.publish.plan_model import Plan
     from utmost.queries.answer_mechanisms.mechanism import ErrorLaw
     from utmost.queries.privacy_setting import PrivacySetting
 
@@ -132,13 +133,13 @@ def _propose_canonical_splits(plan: Plan, epsilon: object, delta: object, rho: o
 def _law_at_delta(pair: PricedPair, share: Fraction, setting: PrivacySetting) -> LawAt:
     """The error law of a query as a function of its price, with canonical noise where it asks for it and has it."""
     spec = pair.query
-    with plans.name_query_in_errors(spec.name):
+    with name_query_in_errors(spec.name):
         if spec.noise != CANONICAL or not noise_choice.has_canonical(spec, setting):
             return _law_at(pair, setting)
 
     @cache
     def law_at(price: Fraction) -> ErrorLaw:
-        with plans.name_query_in_errors(spec.name):
+        with name_query_in_errors(spec.name):
             return noise_choice.canonical_error(spec, price * (1 - pair.part), spec.noise_delta or share, setting)
 
     return law_at
@@ -178,7 +179,7 @@ def _law_at_rho(pair: PricedPair, setting: PrivacySetting) -> LawAt:
 
     @cache
     def law_at(price: Fraction) -> ErrorLaw:
-        with plans.name_query_in_errors(pair.query.name):
+        with name_query_in_errors(pair.query.name):
             return noise_choice.error_at_rho(pair.query, price * (1 - pair.part), setting)
 
     return law_at
@@ -189,7 +190,7 @@ def _law_at(pair: PricedPair, setting: PrivacySetting) -> LawAt:
 
     @cache
     def law_at(price: Fraction) -> ErrorLaw:
-        with plans.name_query_in_errors(pair.query.name):
+        with name_query_in_errors(pair.query.name):
             return error_law_at(pair.query.query, setting, price * (1 - pair.part))
 
     return law_at

@@ -23,7 +23,7 @@ from utmost.registry import similar_name
 
 if TYPE_CHECKING:
     from utmost.data.selection import Key
-    from utmost.publish.plans import QuerySpec
+    from utmost.publish.plan_model import QuerySpec
 
 MAX_LEVELS = 100
 MAX_TOTAL = 10**18  # rows of a known total

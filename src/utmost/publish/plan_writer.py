@@ -15,8 +15,9 @@ from typing import Any
 from utmost.data.lookup import Lookup
 from utmost.data.selection import Key
 from utmost.data.sources import Source
+from utmost.publish.plan_model import Plan, QuerySpec
 from utmost.publish.plan_tables import TableSpec
-from utmost.publish.plans import DEFAULT_LEDGER, DEFAULT_OVER_PART, Plan, QuerySpec
+from utmost.publish.plans import DEFAULT_LEDGER, DEFAULT_OVER_PART
 from utmost.publish.pricing import GEOMETRIC, PricedPair, pair_queries
 from utmost.queries.tables import TableLevel
 

@@ -5,14 +5,11 @@ Numbers are read exactly: `epsilon = 0.1` is 1/10. A key that is not known is re
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from utmost.data.derive import parse_derivations
 from utmost.data.lookup import Lookup
@@ -24,18 +21,16 @@ from utmost.exact.files import check_no_named_pipe
 from utmost.exact.input_text import Fields, check_plain_text, file_error_reason, parse_toml
 from utmost.ledger.costs import MAX_AMOUNT_DIGITS, check_rho
 from utmost.publish import key_files, plan_tables, pricing
+from utmost.publish.plan_model import Plan, PlanPrice, QuerySpec, name_query_in_errors
 from utmost.publish.plan_tables import TableSpec
 from utmost.publish.pricing import CANONICAL, GEOMETRIC, NOISES
 from utmost.publish.wanted_errors import WantedError, parse_wanted_error
 from utmost.queries import found_cells, registry
 from utmost.queries.count import Count
-from utmost.queries.keys import check_key, key_to_text
+from utmost.queries.keys import check_key
 from utmost.queries.over import Over
 from utmost.queries.query import Query
 from utmost.queries.tables import TableLevel
-
-if TYPE_CHECKING:
-    from utmost.publish.told_privacy import ToldPrivacy
 
 MAX_PLAN_BYTES = 1 << 20  # bytes of a plan
 MAX_QUERIES = 1000
@@ -48,101 +43,6 @@ DEFAULT_LEDGER = "ledger.sqlite"
 MAX_SHARE = 10**6
 OVER_SUFFIX = ": over the bound"  # of the name of the query that counts the persons over the bound of another
 DEFAULT_OVER_PART = Fraction(1, 10)  # of a query's price
-
-
-@dataclass(frozen=True, slots=True)
-class PlanPrice:
-    """The price of a whole plan, to be split over its queries; None where each query says its own."""
-
-    epsilon: Fraction | None = None
-    delta: Fraction | None = None
-    rho: Fraction | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class QuerySpec:
-    """One query of a plan: its name, what it may cost, and what it asks.
-
-    Its ε is its own, follows from an error that is `wanted`, or is a `share` of what the plan's ε leaves. In a plan
-    with a wanted error the last two are 0, which nothing charges, until the setting is known and `execute.price_plan`
-    finds them. `splits_delta` says that its δ is a share of the plan's. A query that counts the persons over the bound
-    of the one before it has the part `over` of the price of both.
-
-    `noise` is what the plan asks for, and once the query is priced what it gets; with `inherits_noise` it is the plan's
-    default, which a kind without such noise need not follow. `rho` and `noise_delta` are the price of Gaussian noise:
-    its own in a plan, and found by `noise_choice` otherwise; `rejected_rho` is that of Gaussian noise which would have
-    erred more than what was chosen. Of canonical noise `noise_delta` is what it may cost, and once the query is priced
-    what it does cost. `stated_epsilon` is the plan's ε of a query that got another one, at the ρ that it stands for.
-    """
-
-    name: str
-    epsilon: Fraction
-    query: Query
-    wanted: WantedError | None = None
-    share: Fraction | None = None
-    splits_delta: bool = False
-    over: Fraction | None = None
-    noise: str = GEOMETRIC
-    inherits_noise: bool = True
-    rho: Fraction | None = None
-    noise_delta: Fraction = Fraction(0)
-    rejected_rho: Fraction | None = None
-    stated_epsilon: Fraction | None = None
-
-    @property
-    def delta(self) -> Fraction:
-        """The δ that it may cost."""
-        return self.noise_delta or Fraction(self.query.delta)
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """Everything a release needs but the data. Locations are relative to `folder`, where the plan was found.
-
-    `price` is what the plan says of its price as a whole; what it comes to is in its queries. `noise` is the default of
-    its queries, `told` what they tell together where that is no sum of theirs, once they are priced. The levels of its
-    `tables` are the last of its queries.
-    """
-
-    title: str | None
-    neighbours: NeighbourRelation
-    budget: str
-    ledger: str
-    output: Path | None
-    source: Source
-    fingerprint: str | None
-    unit: PrivacyUnit
-    part: Partition | None
-    queries: tuple[QuerySpec, ...]
-    folder: Path
-    price: PlanPrice = PlanPrice()
-    noise: str = GEOMETRIC
-    told: ToldPrivacy | None = None
-    tables: tuple[TableSpec, ...] = ()
-
-    @property
-    def chooses_noise(self) -> bool:
-        """Does a query ask for other noise than geometric: its price depends on how the budget composes."""
-        return any(query_spec.noise != GEOMETRIC for query_spec in self.queries)
-
-    @property
-    def epsilon(self) -> Fraction:
-        """What the plan costs: its queries are about the same units, so their ε add up, unless ρ does."""
-        if self.told is not None:
-            return self.told.epsilon
-        return sum((query_spec.epsilon for query_spec in self.queries), Fraction(0))
-
-    @property
-    def delta(self) -> Fraction:
-        """The δ of the plan: those of its queries add up, unless ρ does."""
-        if self.told is not None:
-            return self.told.delta
-        return sum((query_spec.delta for query_spec in self.queries), Fraction(0))
-
-    @property
-    def unused(self) -> Fraction:
-        """What its queries leave of the plan's ε, which is not spent; 0 where the plan has none of its own."""
-        return Fraction(0) if self.price.epsilon is None else max(self.price.epsilon - self.epsilon, Fraction(0))
 
 
 def read_plan(path: str | Path) -> Plan:
@@ -617,75 +517,6 @@ def load_plan(plan: Plan | Mapping[str, Any] | str | Path) -> Plan:
     if isinstance(plan, Plan):
         return plan
     return plan_from_mapping(plan) if isinstance(plan, Mapping) else read_plan(plan)
-
-
-@contextmanager
-def name_query_in_errors(name: str) -> Iterator[None]:
-    """Name the query in every error raised inside."""
-    try:
-        yield
-    except InputError as problem:
-        raise problem.within(f'query "{name}"') from None
-
-
-def used_columns(plan: Plan) -> set[str]:
-    """All columns that the queries, the unit and the part look at."""
-    columns: set[str] = set()
-    for query_spec in plan.queries:
-        with name_query_in_errors(query_spec.name):
-            columns |= query_spec.query.used_columns(plan.unit, plan.part)
-    return columns
-
-
-def plan_digest(plan: Plan) -> str:
-    """A fingerprint of everything that decides what is asked of which data; the same plan has the same one."""
-    source, unit, part = plan.source, plan.unit, plan.part
-    location = str(plan.folder / source.location)
-    content: dict[str, Any] = {
-        "source": [location, source.table, source.engine, dict(source.columns)],
-        "neighbours": str(plan.neighbours),
-        "unit": [unit.column, unit.rows, unit.groups],
-        "part": None if part is None else [part.column, key_to_text(part.equals)],
-        "queries": [
-            [
-                query_spec.name,
-                query_spec.query.kind,
-                str(query_spec.epsilon),
-                query_spec.query.where,
-                query_spec.query.content(),
-                *_noise_digest(query_spec),
-            ]
-            for query_spec in plan.queries
-        ],
-    }
-    if plan.tables:
-        content["tables"] = [table.table.content() for table in plan.tables]
-    if source.data is not None:
-        content["frame"] = source.name
-    if source.derive:
-        content["derive"] = dict(source.derive)
-    if source.missing:
-        content["missing"] = {name: list(markers) for name, markers in source.missing.items()}
-    if source.lookups:
-        content["lookups"] = [
-            [
-                lookup.fingerprint(plan.folder),
-                list(lookup.on.items()),
-                list(lookup.take.items()),
-                dict(lookup.columns),
-                {name: list(markers) for name, markers in lookup.missing.items()},
-            ]
-            for lookup in source.lookups
-        ]
-    return hashlib.sha256(json.dumps(content, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
-
-
-def _noise_digest(query_spec: QuerySpec) -> list[str]:
-    """What decides the noise of a query beside its ε, in a digest: ρ of Gaussian noise, δ of canonical noise."""
-    if query_spec.noise == GEOMETRIC:
-        return []
-    amount = query_spec.noise_delta if query_spec.noise == CANONICAL else query_spec.rho
-    return [query_spec.noise, str(amount)]
 
 
 def _shorten(text: str) -> str:

@@ -26,7 +26,7 @@ from utmost.ledger.costs import MAX_AMOUNT_DIGITS
 from utmost.ledger.ledger import MAX_DENOMINATOR_BITS
 
 if TYPE_CHECKING:
-    from utmost.publish.plans import QuerySpec
+    from utmost.publish.plan_model import QuerySpec
 
 GEOMETRIC, GAUSSIAN, CANONICAL, BEST = "geometric", "gaussian", "canonical", "best"  # noise that a plan may ask for
 NOISES = (GEOMETRIC, GAUSSIAN, CANONICAL, BEST)

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from utmost.publish.plans import used_columns
+from utmost.publish.plan_model import used_columns
 
 if TYPE_CHECKING:
     from utmost.data.table import Table
-    from utmost.publish.plans import Plan
+    from utmost.publish.plan_model import Plan
 
 
 def count_unreadable(plan: Plan, table: Table) -> dict[str, int]:

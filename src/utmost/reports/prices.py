@@ -11,7 +11,7 @@ from utmost.reports.blocks import Cell, Paragraph
 from utmost.reports.numbers import Quantity, Rounding, amount
 
 if TYPE_CHECKING:
-    from utmost.publish.plans import Plan, QuerySpec
+    from utmost.publish.plan_model import Plan, QuerySpec
 
 
 def split_paragraph(plan: Plan) -> Paragraph | None:

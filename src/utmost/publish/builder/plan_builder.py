@@ -16,7 +16,7 @@ from utmost.notebook import report_html
 from utmost.publish import plan_writer, plans
 from utmost.publish.builder.query_methods import QueryMethods
 from utmost.publish.builder.values import Noise, Number, plain
-from utmost.publish.plans import Plan, PlanPrice, QuerySpec
+from utmost.publish.plan_model import Plan, PlanPrice, QuerySpec, used_columns
 from utmost.queries import registry
 from utmost.queries.query import Query
 from utmost.registry import similar_name
@@ -89,7 +89,7 @@ class PlanBuilder(QueryMethods):
     def add_table(self, table: Mapping[str, Any]) -> Self:
         """Add a query as a plan's file has it, without defaults."""
         specs = plans.parse_query_table(self._head, table)
-        plans.used_columns(replace(self._head, queries=specs))  # reads the predicates
+        used_columns(replace(self._head, queries=specs))  # reads the predicates
         name = specs[0].name
         known = self._queries.get(name)
         if known is not None and known != specs:
@@ -137,7 +137,7 @@ class PlanBuilder(QueryMethods):
     def add_count_table(self, table: Mapping[str, Any]) -> Self:
         """Add a [[table]] as a plan's file has it."""
         spec = plans.parse_count_table(self._head, table)
-        plans.used_columns(replace(self._head, queries=spec.specs))  # reads the predicate
+        used_columns(replace(self._head, queries=spec.specs))  # reads the predicate
         known = self._tables.get(spec.name)
         if known is not None and known != spec:
             problem = f'name must be of its own, got "{spec.name}", which another table of the plan has'

@@ -16,7 +16,7 @@ from utmost.data.engines.schema import ColumnKind
 from utmost.publish import execute
 from utmost.publish.builder.plan_builder import PlanBuilder
 from utmost.publish.execute import PreparedRelease, Preview, Progress
-from utmost.publish.plans import Plan
+from utmost.publish.plan_model import Plan
 from utmost.publish.release_model import Release
 from utmost.publish.unreadable_values import count_unreadable
 

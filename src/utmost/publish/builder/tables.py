@@ -21,6 +21,7 @@ from utmost.publish import plans
 from utmost.publish.builder.budgets import NamedBudget
 from utmost.publish.builder.plan_builder import PlanBuilder
 from utmost.publish.builder.values import Location, Neighbours, Noise, Number, plain
+from utmost.publish.plan_model import Plan
 from utmost.registry import similar_name
 
 PLAN_CONTEXTS = ("plan", "[source]", "[derive]", "[unit]", "[part]")  # which have no name in Python
@@ -277,7 +278,7 @@ def _part_entry(part: object) -> dict[str, Any] | None:
     return {"column": column, "equals": value}
 
 
-def _parse_head(content: Mapping[str, Any], folder: Path) -> plans.Plan:
+def _parse_head(content: Mapping[str, Any], folder: Path) -> Plan:
     """A plan without queries from its tables; errors name the arguments of Python."""
     try:
         return plans.plan_head({"neighbours": "add-remove", "budget": "-", **content}, folder)

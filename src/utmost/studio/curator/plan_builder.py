@@ -18,7 +18,8 @@ from utmost.data.table import Table
 from utmost.errors import BudgetError, InputError
 from utmost.exact import integer
 from utmost.publish import execute, plan_writer, plans
-from utmost.publish.plans import DEFAULT_LEDGER, Plan
+from utmost.publish.plan_model import Plan, used_columns
+from utmost.publish.plans import DEFAULT_LEDGER
 from utmost.queries import registry
 from utmost.queries.found_cells import DELTA_FIELD
 from utmost.queries.query import QueryField
@@ -261,7 +262,7 @@ def _keep_used_columns(plan: Plan) -> Plan:
     source = plan.source
     if not source.columns:
         return plan
-    used = source_columns(source, plans.used_columns(plan))
+    used = source_columns(source, used_columns(plan))
     columns = {name: kind for name, kind in source.columns.items() if name in used}
     missing = {name: texts for name, texts in source.missing.items() if name in used}
     return replace(plan, source=replace(source, columns=columns, missing=missing))

@@ -11,7 +11,7 @@ from utmost.data.lookup import Lookup
 from utmost.data.sources import Source
 from utmost.errors import InputError
 from utmost.publish import plan_writer
-from utmost.publish.plans import Plan
+from utmost.publish.plan_model import Plan
 from utmost.publish.pricing import PricedPair, pair_queries
 from utmost.queries import registry
 from utmost.queries.query import QueryField

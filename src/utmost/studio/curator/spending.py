@@ -18,7 +18,7 @@ from utmost.errors import UtmostError
 from utmost.ledger import open_ledger
 from utmost.publish import execute, plan_writer, release_file
 from utmost.publish.execute import PlannedAnswer, Preview
-from utmost.publish.plans import Plan
+from utmost.publish.plan_model import Plan
 from utmost.publish.release_model import Release
 from utmost.reports.numbers import Rounding, amount
 from utmost.reports.preview import describe, lookup_remarks, part_remarks, plan_remarks, shown_error
