@@ -41,6 +41,7 @@ def command(
     before noise is drawn.
     """
     from utmost.publish import execute, output_files, plans, release_file, unreadable_values
+    from utmost.publish.budget_outlook import budget_names
     from utmost.publish.tidy_table import tidy_table
     from utmost.reports import preview, release
 
@@ -55,9 +56,7 @@ def command(
         if dry_run:
             counts = unreadable_values.count_unreadable(prepared_release.preview.plan, prepared_release.table)
             print_report(
-                preview.describe(
-                    prepared_release.preview, counts, execute.budget_names(prepared_release.budget_ledger)
-                ),
+                preview.describe(prepared_release.preview, counts, budget_names(prepared_release.budget_ledger)),
                 json,
             )
             if prepared_release.preview.refusal is not None:

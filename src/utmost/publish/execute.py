@@ -8,8 +8,6 @@ release, and the file that was reserved is filled. So a crash can lose budget bu
 
 from __future__ import annotations
 
-import os
-import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
@@ -27,8 +25,8 @@ from utmost.errors import BudgetError, InputError, LedgerError, OutputError, Und
 from utmost.exact.input_text import escape_control, file_error_reason
 from utmost.notebook import Figure, draw_figure, report_html
 from utmost.publish import noise_choice, output_files, plan_writer, plans, pricing, release_file
-from utmost.publish.noise_choice import OtherNoise
-from utmost.publish.plan_digest import plan_digest
+from utmost.publish.budget_outlook import budget_outlook, part_adds_up
+from utmost.publish.plan_check import PlanCheck, PlannedAnswer
 from utmost.publish.plan_model import Plan, QuerySpec, name_query_in_errors, used_columns
 from utmost.publish.pricing import CANONICAL, GAUSSIAN
 from utmost.publish.release_model import Answer, DataOrigin, LedgerEntry, LookupOrigin, Release, computed_guarantee
@@ -36,36 +34,18 @@ from utmost.publish.told_privacy import Definition, epsilon_at
 from utmost.publish.unreadable_values import unreadable_sentences
 from utmost.publish.wanted_errors import find_epsilon
 from utmost.queries.answer_error import answer_error
-from utmost.queries.answer_mechanisms.mechanism import ErrorLaw
 from utmost.queries.exact_answers import exact_answers
-from utmost.queries.keys import key_to_text
 from utmost.queries.privacy_setting import PrivacySetting
-from utmost.queries.query import AnswerDraw, ExactAnswer, SelectedMechanism
-from utmost.registry import similar_name
+from utmost.queries.query import AnswerDraw, ExactAnswer
 
 if TYPE_CHECKING:
     from utmost.data.table import Table
-    from utmost.ledger import Budget, BudgetState, Ledger, ReleaseCost
+    from utmost.ledger import Budget, Ledger, ReleaseCost
 
 Progress = Callable[[str, int, int], None]  # what is done, how many queries are through, of how many
-MAX_SOURCE_CHARS = 200  # of the name of a source or a table in the ledger
 ENTRY_ROOM = 1 << 12  # bytes for what a ledger says of a charge
 Amount = Fraction | None
 PlanSource = Plan | Mapping[str, Any] | str | Path
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedAnswer:
-    """A query with the law it will be answered by and how far off the answer will be.
-
-    `other` is what the noise that was not chosen would do, where there was a choice.
-    """
-
-    spec: QuerySpec
-    law: SelectedMechanism
-    error: ErrorLaw
-    other: OtherNoise | None = None
-    keeps_mechanism: str | None = None  # the noise that the plan asks for, where there is none here
 
 
 MAX_REPR_QUERIES = 8
@@ -83,61 +63,6 @@ class PreparedAnswer:
         """The answer with its noisy value."""
         drawn = self.draw(truth)
         return replace(self.frame, value=drawn.value, details=drawn.details)
-
-
-@dataclass(frozen=True, slots=True)
-class PlanCheck:
-    """A plan that a table can answer: what its sensitivities rest on, and how each query will be answered.
-
-    Whatever a plan may leave to be found is found: each query is what `Query.resolve` makes of it.
-    """
-
-    plan: Plan
-    setting: PrivacySetting
-    planned_answers: tuple[PlannedAnswer, ...]
-    identity: SourceIdentity
-    part_kind: str | None = None
-    unit_kind: str | None = None
-    charged_by: str | None = None
-
-    @property
-    def part_adds_up(self) -> str | None:
-        """Why the plan's part adds up with every other charge; None where there is none, or parts compose."""
-        if self.plan.part is None:
-            return None
-        persons = "a person may have rows in every part" if self.plan.unit.column is not None else ""
-        return persons or self.identity.problem or None
-
-    @property
-    def release_cost(self) -> ReleaseCost:
-        """The cost to charge to the ledger."""
-        costs = tuple(
-            noise_choice.spec_cost(planned_answer.spec, planned_answer.law) for planned_answer in self.planned_answers
-        )
-        plan, unit, digest = self.plan, self.plan.unit.ledger_word, plan_digest(self.plan)
-        asked = (costs, self._ledger_part(), digest, plan.fingerprint, self.unit_kind)
-        table = plan.source.table
-        origin = (self.charged_by, _shown_name(plan.source.name), None if table is None else _shown_name(table))
-        return ledger.ReleaseCost(plan.budget, unit, str(plan.neighbours), *asked, *origin)
-
-    def _ledger_part(self) -> ledger.Part | None:
-        part, table = self.plan.part, self.plan.source.table
-        if part is None:
-            return None
-        return ledger.Part(part.column, key_to_text(part.equals), self.part_kind, table, self.identity.digest)
-
-
-class UnopenedBudgetError(InputError):
-    """A budget that is not open; `similar` has a name like its own, and `open_call` opens it in Python."""
-
-    def __init__(self, message: str, hint: str, similar: str | None, open_call: str) -> None:
-        super().__init__(message, "budget", hint)
-        self.similar, self.open_call = similar, open_call
-
-    def in_python(self) -> InputError:
-        """The same with what a program does about it."""
-        hint = "open it" if self.similar is None else f"did you mean '{self.similar}'? Else open it"
-        return InputError(self.message, "budget", f"{hint}: {self.open_call}")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -357,7 +282,7 @@ def prepare_release(
         plan, release_cost = plan_check.plan, plan_check.release_cost
         with ledger.open_ledger(plan.ledger, plan.folder) as budget_ledger:
             guesses = _guessed_kinds(plan, table, dry_run)
-            outlook = _budget_outlook(budget_ledger, plan_check, dry_run)
+            outlook = budget_outlook(budget_ledger, plan_check, dry_run)
             plan_preview = Preview(
                 plan=plan,
                 engine=table.engine,
@@ -365,7 +290,7 @@ def prepare_release(
                 planned_answers=plan_check.planned_answers,
                 cost=plan.epsilon,
                 guesses=guesses,
-                part_adds_up=_part_adds_up(plan_check, budget_ledger),
+                part_adds_up=part_adds_up(plan_check, budget_ledger),
                 **outlook,
             )
             yield PreparedRelease(plan_preview, table, budget_ledger, release_cost, plan_check.identity)
@@ -437,85 +362,11 @@ def plan_answer(query_spec: QuerySpec, setting: PrivacySetting) -> PlannedAnswer
         return PlannedAnswer(replace(query_spec, query=query), selection, error)
 
 
-def _shown_name(text: str) -> str:
-    """The name of a source or of its table, as an entry of a ledger has it: short, of characters that can be shown."""
-    name = "".join(character if character.isprintable() else "?" for character in text)
-    return name[:MAX_SOURCE_CHARS] or "?"
-
-
 def _source_identity(plan: Plan, database: str | None = None) -> SourceIdentity:
     """What the rows of a plan with a part are recognised by; nobody asks where there is none."""
     if plan.part is None:
         return SourceIdentity(None)
     return identify_source(plan.source, plan.folder, plan.fingerprint, database)
-
-
-def _part_adds_up(plan_check: PlanCheck, budget_ledger: Ledger) -> str | None:
-    """Why the part of a plan adds up with other charges to its budget."""
-    plan, reason = plan_check.plan, plan_check.part_adds_up
-    if plan.part is None or reason is not None or not budget_ledger.has_budget(plan.budget):
-        return reason
-    return budget_ledger.part_adds_up(plan_check.release_cost)
-
-
-def _budget_outlook(budget_ledger: Ledger, plan_check: PlanCheck, dry_run: bool) -> dict[str, Any]:
-    """What a preview says of a budget. One that is not open or is short is refused where something is to be spent."""
-    release_cost = plan_check.release_cost
-    if not budget_ledger.has_budget(release_cost.budget):
-        return _unopened_outlook(budget_ledger, plan_check, dry_run)
-    if budget_ledger.find_release(release_cost) is not None:
-        now = budget_ledger.state(release_cost.budget)
-        return {**_state_amounts(now, now), "free": True}
-    try:
-        now, after = budget_ledger.states_around(release_cost)
-    except BudgetError as refusal:
-        if not dry_run:
-            raise
-        now = budget_ledger.state(release_cost.budget)
-        return {**_state_amounts(now, None), "free": False, "refusal": refusal}
-    return {**_state_amounts(now, after), "free": False}
-
-
-def _state_amounts(now: BudgetState, after: BudgetState | None) -> dict[str, Any]:
-    """What a budget has spent and left now, and what is left after a release; None where it cannot be made."""
-    left_after = (None, None) if after is None else (after.left, after.delta_left)
-    amounts = (now.spent, now.left, now.delta_left, *left_after)
-    names = ("spent", "left", "delta_left", "after", "delta_after")
-    return {**dict(zip(names, amounts, strict=True)), "measure": now.measure}
-
-
-def _unopened_outlook(budget_ledger: Ledger, plan_check: PlanCheck, dry_run: bool) -> dict[str, Any]:
-    """A budget that is not open, and the command that opens it; or one with a similar name."""
-    command, call, name = _open_command(plan_check), _open_call(plan_check), plan_check.plan.budget
-    if not dry_run:
-        similar = similar_name(name, budget_names(budget_ledger))
-        hint = f"see utmost budget list, or open it: {command}" if similar is None else f"did you mean '{similar}'?"
-        raise UnopenedBudgetError(f"no budget '{name}' in this ledger", hint, similar, call)
-    return {"spent": None, "left": None, "after": None, "free": False, "open_command": command, "open_call": call}
-
-
-def _open_call(plan_check: PlanCheck) -> str:
-    """The same in Python."""
-    plan = plan_check.plan
-    is_default = plan.ledger == plans.DEFAULT_LEDGER and plan.folder.resolve() == Path.cwd()
-    ledger = plan.ledger if "://" in plan.ledger else os.path.relpath(plan.folder / plan.ledger)
-    return plan_check.release_cost.open_call(None if is_default else "URL" if "://" in plan.ledger else ledger)
-
-
-def budget_names(budget_ledger: Ledger) -> list[str]:
-    """The budgets of a ledger; none where it is not there yet."""
-    try:
-        return [budget.name for budget in budget_ledger.budgets()]
-    except (InputError, LedgerError):
-        return []
-
-
-def _open_command(plan_check: PlanCheck) -> str:
-    """The command that opens the plan's budget in its ledger; a URL, with its password, or a full path is not said."""
-    plan, command = plan_check.plan, plan_check.release_cost.open_command()
-    is_private = "://" in plan.ledger or Path(plan.ledger).is_absolute()
-    ledger_path = "LEDGER" if is_private else os.path.relpath(plan.folder / plan.ledger)
-    return command if ledger_path == plans.DEFAULT_LEDGER else f"{command} --ledger {shlex.quote(ledger_path)}"
 
 
 def privacy_setting(plan: Plan, table: Table) -> PrivacySetting:

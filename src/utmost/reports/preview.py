@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     import altair as alt
 
     from utmost.data.sources import Source
-    from utmost.publish.execute import PlannedAnswer, Preview
+    from utmost.publish.execute import Preview
+    from utmost.publish.plan_check import PlannedAnswer
     from utmost.queries.answer_mechanisms.mechanism import ErrorLaw
     from utmost.queries.privacy_setting import PrivacySetting
     from utmost.queries.query import SelectedMechanism

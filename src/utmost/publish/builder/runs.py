@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from utmost.data.engines.schema import ColumnKind
 from utmost.publish import execute
+from utmost.publish.budget_outlook import UnopenedBudgetError
 from utmost.publish.builder.plan_builder import PlanBuilder
 from utmost.publish.execute import PreparedRelease, Preview, Progress
 from utmost.publish.plan_model import Plan
@@ -63,7 +64,7 @@ def _prepare_release(plan: AnyPlan, data: object) -> Iterator[PreparedRelease]:
     try:
         with execute.prepare_release(_plain_plan(plan), data=data) as prepared_release:
             yield prepared_release
-    except execute.UnopenedBudgetError as problem:
+    except UnopenedBudgetError as problem:
         raise problem.in_python() from None
 
 

@@ -15,7 +15,7 @@ from utmost.data.table import Table
 from utmost.errors import BudgetError, InputError
 from utmost.ledger import Budget, BudgetState, open_ledger
 from utmost.publish import execute, plan_writer
-from utmost.publish.execute import PlanCheck, PlannedAnswer
+from utmost.publish.plan_check import PlanCheck, PlannedAnswer
 from utmost.publish.plan_model import Plan, QuerySpec
 from utmost.queries.privacy_setting import PrivacySetting
 from utmost.queries.query import Query

@@ -17,7 +17,8 @@ from pathlib import Path
 from utmost.errors import UtmostError
 from utmost.ledger import open_ledger
 from utmost.publish import execute, plan_writer, release_file
-from utmost.publish.execute import PlannedAnswer, Preview
+from utmost.publish.execute import Preview
+from utmost.publish.plan_check import PlannedAnswer
 from utmost.publish.plan_model import Plan
 from utmost.publish.release_model import Release
 from utmost.reports.numbers import Rounding, amount
