@@ -17,16 +17,18 @@ import numpy.typing as npt
 
 from utmost.channel import Channel, Matrix, Mechanism, align_inputs, channel_of, deterministic
 from utmost.channel.channel import EXACT_HINT, Label, label_positions, matrix_product, numeric_labels, trusted_channel
+from utmost.consumer.inputs import Secrets, match_labels, permuted_loss, read_loss, read_prior, read_secrets
 from utmost.consumer.loss_bounds import is_too_long
 from utmost.consumer.loss_bounds import loss_bounds as least_loss_bounds
 from utmost.consumer.losses import Legality, Loss, square
-from utmost.consumer.priors import Prior
+from utmost.consumer.priors import Explicit, Prior, explicit
 from utmost.errors import InputError
 from utmost.exact import Number, Real, ball, ball_endpoints, decimal, rational
 from utmost.exact.input_text import escape_control
 from utmost.exact.working_precision import working_precision
 from utmost.lp import Bounds, LinearProgram, ProgramCertificate, certified_optimum
 from utmost.notebook import Figure, report_html
+from utmost.spaces import Space
 
 if TYPE_CHECKING:
     from flint import arb
@@ -40,9 +42,13 @@ MAX_NAME_CHARS = 40  # of a prior or loss in a line
 FILTER_BITS = 192  # bits of the balls that irrational scores are compared with first
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, init=False)
 class Consumer:
     """A prior and a loss over the same secrets.
+
+    `Consumer(prior, loss, space=S)` takes what people have: the prior as an array, a list, a series or a dict by label,
+    or a function of the label; the loss as "distance", the name of another, an array, a frame, or a function of the
+    distance or of (guess, truth). Doubles are read exactly, and weights divided by their exact sum.
 
     Every method takes a channel, or a mechanism that has one, whose inputs are the secrets, in any order: they are
     matched by label. `secrets` names them in the order of the prior's weights and of the loss's rows. Without it they
@@ -59,23 +65,31 @@ class Consumer:
 
     prior: Prior
     loss: Loss
-    secrets: tuple[Label, ...] | None = None
+    secrets: tuple[Label, ...] | None
 
-    def __post_init__(self) -> None:
-        """Check the kinds, so that a mistake is told here and not far away."""
-        if not isinstance(self.prior, Prior):
-            raise InputError(f"prior must be one of utmost.priors, got {type(self.prior).__name__}", "prior")
-        if not isinstance(self.loss, Loss):
-            raise InputError(f"loss must be one of utmost.losses, got {type(self.loss).__name__}", "loss")
-        object.__setattr__(self, "secrets", self._check_secrets(self.secrets))
+    def __init__(
+        self, prior: object, loss: object, secrets: Iterable[Label] | None = None, *, space: Space | None = None
+    ) -> None:
+        """Read prior and loss, so that a mistake is told here and not far away."""
+        owner = read_secrets(secrets, space)
+        if owner.labels is None and isinstance(loss, Loss):
+            owner = Secrets(loss.labels, owner.space)
+        read, labels = read_prior(prior, owner, None)
+        if owner.space is not None and read.size != len(owner.space):
+            raise InputError(
+                f"prior must have {len(owner.space)} weights, one for each point of {owner.space.name[:40]}, "
+                f"got {read.size}",
+                "prior",
+            )
+        object.__setattr__(self, "prior", read)
+        object.__setattr__(self, "loss", read_loss(loss, Secrets(labels, owner.space)))
+        object.__setattr__(self, "secrets", self._check_secrets(labels))
 
     def _check_secrets(self, secrets: Iterable[Label] | None) -> tuple[Label, ...] | None:
         """The labels, one for each weight of the prior, and those of the loss where it has any."""
         of_loss = self.loss.labels
         if secrets is None:
             return of_loss
-        if not isinstance(secrets, Iterable):
-            raise InputError(f"secrets must be labels, one for each weight, got {type(secrets).__name__}", "secrets")
         labels = tuple(secrets)
         if len(labels) != self.prior.size or len(set(labels)) != len(labels):
             raise InputError(
@@ -171,6 +185,21 @@ class Consumer:
     def legality(self) -> Legality:
         """Is the loss legal, strictly legal, and if not where."""
         return self.loss.legality(self.prior.size)
+
+    def in_order_of(self, labels: Iterable[Label]) -> Consumer:
+        """The same consumer with its secrets in this order; itself where it names none. They must be the same labels.
+
+        >>> from utmost.consumer import losses
+        >>> Consumer({"b": "1/4", "a": "3/4"}, losses.binary).in_order_of(["a", "b"]).prior.exact()[0]
+        Fraction(3, 4)
+        """
+        order = tuple(labels)
+        if self.secrets is None or list(map(str, self.secrets)) == list(map(str, order)):
+            return self
+        positions = match_labels(self.secrets, order, "the consumer", "the points")
+        weights = _weights(self.prior)[positions].tolist()
+        prior = explicit(weights) if not self.prior.is_exact else Explicit(tuple(weights), self.prior.name)
+        return Consumer(prior, permuted_loss(self.loss, positions, order), order)
 
     def _is_symmetric(self) -> bool:
         """Is it the same consumer in whatever order the secrets stand."""
@@ -282,11 +311,15 @@ class MinimaxReading:
         return self.remap.plot()
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, init=False)
 class Minimax:
-    """A loss alone."""
+    """A loss alone: `Minimax(loss)`, or `Minimax("distance", space=S)` with all that a `Consumer` takes for a loss."""
 
     loss: Loss
+
+    def __init__(self, loss: object, *, space: Space | None = None) -> None:
+        """Read the loss."""
+        object.__setattr__(self, "loss", read_loss(loss, read_secrets(None, space)))
 
     def __repr__(self) -> str:
         """The loss by name."""

@@ -128,12 +128,25 @@ def find_design(
 ) -> Design:
     """A design by one way of solving rational programs, or by `interior_point` where the way is to take the best."""
     check_problem(space, level, consumer)
+    return _find_checked(space, level, consumer.in_order_of(space.labels), attempt, progress, keep_best=keep_best)
+
+
+def _find_checked(
+    space: Space,
+    level: Level,
+    consumer: Consumer,
+    attempt: AttemptFunction,
+    progress: Progress | None = None,
+    *,
+    keep_best: bool = False,
+) -> Design:
+    """`find_design`, for a consumer of as many secrets as the space has, in their order."""
     if not level.is_inner:
         return extreme_level_design(space, level, consumer.costs())
     step = line_step(space)
     if step is not None and step != 1 and len(space) > 1:
         level_per_step = level_at(level, step)
-        counts = find_design(line(len(space)), level_per_step, consumer, attempt, progress, keep_best=keep_best)
+        counts = _find_checked(line(len(space)), level_per_step, consumer, attempt, progress, keep_best=keep_best)
         return rescale_design(counts, space, level)
     try:
         count = _fixed_point_design(space, level, consumer) if attempt is best_attempt else None

@@ -110,15 +110,11 @@ def check_problem(space: Space, level: Level, consumer: Consumer) -> None:
             "space",
             f"on a line so many fit; elsewhere about {largest_size()}, or more if prior and loss have its symmetries",
         )
-    if consumer.secrets is not None and list(map(str, consumer.secrets)) != list(map(str, space.labels)):
-        raise InputError(
-            f"the consumer's secrets must be the points of {space.name}, in their order, got others",
-            hint="make the consumer with these",
-        )
     floats = not consumer.prior.is_exact or not consumer.loss.is_exact
     if floats or any(isinstance(weight, float) for weight in consumer.prior.exact()):
         raise InputError(
-            "an optimal mechanism needs an exact prior and loss", hint='write numbers as text, "1/3" or "0.1"'
+            "an optimal mechanism needs an exact prior and loss",
+            hint='write numbers as text, "1/3", or say Consumer(weights, loss, space=…), which reads doubles exactly',
         )
 
 

@@ -6,6 +6,8 @@ irrational. α = 0 is ε = ∞ (no privacy), α = 1 is ε = 0 (the output is ind
 
 from __future__ import annotations
 
+import math
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -110,12 +112,20 @@ def alpha(value: object) -> Level:
     return Level(exact_alpha, Fraction(0) if exact_alpha == 1 else None)
 
 
+LOGARITHM = re.compile(r"(?:(?P<factor>[^()]+)\*)?\s*(?:ln|log)\((?P<number>.+)\)(?:/(?P<divisor>[^()]+))?")
+
+
 def epsilon(value: object) -> Level:
-    """The level with this ε ≥ 0, a rational number.
+    """The level with this ε ≥ 0: a rational number, or a logarithm as text: ln(2), ln(3)/2, 2*ln(3/2).
 
     >>> str(epsilon("0.1").alpha), epsilon("0.1") == epsilon("1/10")
     ('exp(-1/10)', True)
+    >>> str(epsilon("ln(2)")), str(epsilon("ln(3)/2").alpha)
+    ('α = 1/2 (ε ≈ 0.693147)', '1/3*3^(1/2)')
     """
+    match = LOGARITHM.fullmatch(value.strip()) if isinstance(value, str) else None
+    if match is not None:
+        return _logarithm_level(match)
     exact_epsilon = rational(value, "epsilon")
     if exact_epsilon < 0:
         raise InputError(f"epsilon must be >= 0, got {decimal(exact_epsilon)}", "epsilon")
@@ -125,3 +135,14 @@ def epsilon(value: object) -> Level:
             "epsilon",
         )
     return Level(exponential(-exact_epsilon), exact_epsilon)
+
+
+def _logarithm_level(match: re.Match[str]) -> Level:
+    """The level e^−ε = base^(−factor/divisor)."""
+    base = rational(match["number"], "epsilon")
+    factor, divisor = (rational(match[part] or 1, "epsilon") for part in ("factor", "divisor"))
+    if base < 1 or factor < 0 or divisor <= 0:
+        raise InputError(f"epsilon must be >= 0, so a logarithm of a number >= 1, got {match.group()[:40]}", "epsilon")
+    if float(factor / divisor) * math.log(base) > MAX_EPSILON:
+        raise InputError(f"epsilon must be at most {MAX_EPSILON}, got {match.group()[:40]}", "epsilon")
+    return alpha(power(base, -factor / divisor))
