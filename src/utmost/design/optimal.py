@@ -32,7 +32,7 @@ from utmost.design.certified_design import (
 )
 from utmost.design.count_mechanism import remapped_channel, remapped_geometric
 from utmost.design.fixed_point_counts import fixed_point_remap, fixed_point_rows
-from utmost.design.interior_point import Progress, check_search_memory, interior_point_search
+from utmost.design.interior_point import RELATIVE_GAP, Progress, check_search_memory, interior_point_search
 from utmost.design.privacy_program import (
     Rate,
     check_problem,
@@ -195,7 +195,13 @@ def _fixed_point_design(space: Space, level: Level, consumer: Consumer) -> Desig
 
 
 def wide_design(
-    space: Space, level: Level, consumer: Consumer, progress: Progress | None = None, *, keep_best: bool = False
+    space: Space,
+    level: Level,
+    consumer: Consumer,
+    progress: Progress | None = None,
+    *,
+    keep_best: bool = False,
+    relative_gap: float = RELATIVE_GAP,
 ) -> Design:
     """The interior point's mechanism and multipliers, certified; one reading for all where that is as good."""
     double_costs = _double_costs(consumer)
@@ -205,7 +211,10 @@ def wide_design(
     free_bound = FreeBound(free_loss(lower_costs), lower_costs)
     if free_bound.lower == min(upper_costs.sum(axis=0)):
         return constant_design(space, level, upper_costs, free_bound)
-    search = interior_point_search(space, level, upper_costs.astype(float), progress, keep_best=keep_best)
+    double_upper_costs = upper_costs.astype(float)
+    search = interior_point_search(
+        space, level, double_upper_costs, progress, keep_best=keep_best, relative_gap=relative_gap
+    )
     u, prices = search.proof(space, level, lower_costs)
     bound = PriceBound(sum(u, Fraction(0)), space, level, lower_costs, multipliers=u, prices=prices)
     fallback = (simple_design if search.interrupted else constant_design)(space, level, upper_costs, bound)

@@ -2,7 +2,7 @@
 
 `capacity_bounds` has the bound that everything rests on; `closed_form_capacity` the formulas; `capacity_programs` the
 linear program over points, which is exact where its answer can be made a channel, and the one over pairs,
-which always is.
+which always is; `interior_capacity` the latter at size, within a gap.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from utmost.design.capacities.capacity_programs import (
     program_cells,
     without_slack,
 )
+from utmost.design.capacities.interior_capacity import interior_point_bounds, suits_interior_point
 from utmost.errors import InputError, SolverError
 from utmost.exact import Level, Number, decimal_above
 from utmost.result_values import equal_fields, hash_of_kind
@@ -39,6 +40,7 @@ from utmost.spaces import Space, symmetries
 
 Progress: TypeAlias = Callable[[Number, Number], None]  # the bounds so far of the capacity that is being computed
 EQUAL_TOLERANCE = Fraction(1, 10**12)  # of T: bounds nearer than this are as good as equal, where α^d is irrational
+MAX_FEW_COLUMNS = 8  # of a channel that is asked of a program in fractions even where a space is large
 MAX_RELATIVE_GAP = Fraction(1, 10**9)  # of T: bounds farther apart are not returned
 
 
@@ -46,10 +48,10 @@ MAX_RELATIVE_GAP = Fraction(1, 10**9)  # of T: bounds farther apart are not retu
 class Capacity:
     """lower ≤ capacity ≤ upper, both proved, and a channel of the type whose own capacity is `value` = lower.
 
-    The bounds are equal in closed forms and where the powers of α at all distances are rational; else `gap` tells,
-    about 10^−13 of the value. `how` is the formula or the way. `channel` has at most as many columns as there are
-    points, each named by the point where it has its largest (for the additive capacity: least) entry; None where the
-    space is too large to be written out.
+    The bounds are equal in closed forms and where the powers of α at all distances are rational; else `gap` tells:
+    about 10^−13 of the value, and 10^−11 where the interior point was asked. `how` is the formula or the way.
+    `channel` has at most as many columns as there are points, each named by the point where it has its largest (for
+    the additive capacity: least) entry; None where the space is too large to be written out.
     `weights` w ≥ 0, one a point, prove the bound: Σ_x w_x·α^d(x,y) ≥ 1 for every y and Σw = upper for the
     multiplicative capacity; Σ_x w_x·α^−d(x,y) ≤ 1 and 1 − Σw = upper for the additive one. None where the proof is the
     dual solution of the program over pairs, or they are not written out.
@@ -174,6 +176,10 @@ def _bounds_by_program(space: Space, level: Level, minimise: bool, progress: Pro
         )
     _report_bound(progress, minimise, weights.bound)
     support = tuple(y for y, weight in enumerate(weights.diagonal) if weight)
+    if len(support) > MAX_FEW_COLUMNS and suits_interior_point(space, group, bounds):
+        total = _interior_point_bounds(space, level, minimise, progress)
+        if total.upper - total.lower <= MAX_RELATIVE_GAP * total.lower:
+            return total
     answer = best_channel(
         space, program_cells(space, group, support), bounds, minimise, lambda value: None, float(weights.bound)
     )
@@ -191,6 +197,17 @@ def _bounds_by_program(space: Space, level: Level, minimise: bool, progress: Pro
         gap = f"{float(MAX_RELATIVE_GAP):.0e}"
         raise SolverError(f"the bounds of a capacity of {space.name} did not meet within {gap} of it")
     return total
+
+
+def _interior_point_bounds(space: Space, level: Level, minimise: bool, progress: Progress | None) -> SumBounds:
+    def report(lower: float, upper: float) -> None:
+        if progress is None:
+            return
+        ends = (1 - upper, 1 - lower) if minimise else (lower, upper)
+        least, most = (0, 1) if minimise else (1, len(space))
+        progress(*(Fraction(min(max(end, least), most)) for end in ends))
+
+    return interior_point_bounds(space, level, minimise, report)
 
 
 def _bounds_with_weights(columns: tuple[int, ...], rows: Matrix, weights: PointWeights, method: str) -> SumBounds:

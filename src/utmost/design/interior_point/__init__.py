@@ -113,8 +113,9 @@ def interior_point_search(
     *,
     symmetric: bool = True,
     keep_best: bool = False,
+    relative_gap: float = RELATIVE_GAP,
 ) -> Search:
-    """The interior point, until its bounds are within `RELATIVE_GAP`; with `keep_best`, Ctrl-C ends it early."""
+    """The interior point, until its bounds are within this gap of the loss; with `keep_best`, Ctrl-C ends it early."""
     from utmost.design.interior_point.model import build_model
     from utmost.design.interior_point.predictor_corrector import iterate_path
     from utmost.design.interior_point.threads import workers
@@ -124,11 +125,19 @@ def interior_point_search(
     model = build_model(space, level, costs, _nearest_points(costs), symmetry)
     report = progress or (lambda lower, upper: None)
     with workers(is_small=model.costs.size * len(space) <= SMALL_CELLS) as pool, np.errstate(all="ignore"):
-        return _follow_path(model, symmetry, costs, report, iterate_path(model, pool), keep_best)
+        steps = iterate_path(model, pool)
+        return _follow_path(model, symmetry, costs, report, steps, keep_best=keep_best, relative_gap=relative_gap)
 
 
 def _follow_path(
-    model: Model, symmetry: Orbits, costs: Floats, report: Progress, steps: Iterator[Iterate], keep_best: bool
+    model: Model,
+    symmetry: Orbits,
+    costs: Floats,
+    report: Progress,
+    steps: Iterator[Iterate],
+    *,
+    keep_best: bool,
+    relative_gap: float,
 ) -> Search:
     """The path to where its bounds are near enough, to where it ends, or to where it is interrupted."""
     best: Iterate | None = None
@@ -139,13 +148,13 @@ def _follow_path(
             is_better = best is None or iterate.lower > best.lower or iterate.upper < upper
             idle_steps = 0 if is_better else idle_steps + 1
             best = iterate if best is None or iterate.lower > best.lower else best
-            if iterate.upper < best.lower * (1 - RELATIVE_GAP):  # bounds that cross: doubles carry no further
+            if iterate.upper < best.lower * (1 - relative_gap):  # bounds that cross: doubles carry no further
                 break
             if iterate.upper < upper:
                 last_entries.append(iterate.entries)
                 upper = iterate.upper
             report(model.cost_unit * best.lower, model.cost_unit * upper)
-            if upper - best.lower <= RELATIVE_GAP * upper or idle_steps == MAX_IDLE_STEPS:
+            if upper - best.lower <= relative_gap * upper or idle_steps == MAX_IDLE_STEPS:
                 break
     except KeyboardInterrupt:
         if best is None or not keep_best:
