@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Protocol, overload
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 EXACT_HINT = "write them as fractions or decimals in text, or take channel.normalise of it"
 MAX_CELL_CHARS = 12  # characters of an entry that is shown as it is
 MAX_PRINTED_ROWS, MAX_PRINTED_COLUMNS = 18, 16  # of a channel that is printed
+
+
+Relabelling: TypeAlias = Iterable[Label] | Mapping[Label, Label] | Callable[[Label], Label] | Space
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
@@ -144,6 +147,17 @@ class Channel:
             raise InputError("inputs must name at least one input to keep", "inputs")
         return trusted_channel(labels, self.outputs, self.rows[positions])
 
+    def relabel(self, inputs: Relabelling | None = None, outputs: Relabelling | None = None) -> Channel:
+        """The same entries under other labels: a list in order, a space's points, or a dict or function of the old.
+
+        A dict may leave out labels that stay.
+
+        >>> channel([[1, 0], [0, 1]]).relabel(["home", "work"], {1: "out"}).outputs
+        (0, 'out')
+        """
+        ins, outs = _new_labels(self.inputs, inputs, "inputs"), _new_labels(self.outputs, outputs, "outputs")
+        return trusted_channel(ins, outs, self.rows)
+
     def in_order(self) -> Channel:
         """The same channel with its inputs in increasing order, where they are numbers or text of such: 2 or "1/4"."""
         values = numeric_labels(self.inputs)
@@ -175,6 +189,26 @@ class Channel:
         from utmost.channel.files import json_text
 
         return json_text(self)
+
+
+def _new_labels(labels: tuple[Label, ...], change: Relabelling | None, kind: str) -> tuple[Label, ...]:
+    """The labels after a change: as many as before, all different."""
+    if change is None:
+        return labels
+    if isinstance(change, Space):
+        change = change.labels
+    if isinstance(change, Mapping):
+        unknown = [label for label in change if label not in labels]
+        if unknown:
+            raise InputError(
+                f"{kind} must be those of the channel to be renamed, got {_names(unknown)} beyond them", kind
+            )
+        return check_labels([change.get(label, label) for label in labels], len(labels), kind)
+    if callable(change):
+        return check_labels([change(label) for label in labels], len(labels), kind)
+    if isinstance(change, str):
+        raise InputError(f"{kind} must be a list of labels, a dict or a function, got text", kind)
+    return check_labels(change, len(labels), kind)
 
 
 def preview_text(source: Channel, max_rows: int, max_columns: int) -> str:

@@ -30,7 +30,7 @@ from utmost.mechanisms.mechanism_kind import (
     parse_position,
 )
 from utmost.mechanisms.randomised_response import pairwise_privacy_loss
-from utmost.mechanisms.space_channels import entry_bits, rounded_rows, strict_epsilon
+from utmost.mechanisms.space_channels import entry_bits, private_on, rounded_rows, strict_epsilon
 from utmost.noise import check_level, draw_samples
 from utmost.noise.entropy import EntropySource, entropy_source
 from utmost.noise.table_sampling import (
@@ -81,6 +81,10 @@ class Exponential:
         for x in range(len(self.scores)):
             rows[x] = self.law(x)
         return trusted_channel(tuple(range(rows.shape[0])), tuple(range(rows.shape[1])), rows)
+
+    def on(self, space: Space) -> Channel:
+        """Its channel between the points of a space, in their order; refused where its level does not hold there."""
+        return private_on(space, self, self.level)
 
     def law(self, x: int) -> list[Number]:
         """The law of the answer for input x: weights α^((best − score)/(factor·Δ)), divided by their sum."""

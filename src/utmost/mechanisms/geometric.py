@@ -23,7 +23,7 @@ from utmost.mechanisms.mechanism_kind import (
     parse_position,
     parse_upper_end,
 )
-from utmost.mechanisms.space_channels import level_at, line_step, on_points, refuse_space
+from utmost.mechanisms.space_channels import level_at, line_step, on_points, private_on, refuse_space
 from utmost.noise import EntropySource, check_level, geometric_noise
 from utmost.noise.geometric import MAX_INT64_NOISE
 from utmost.spaces import Space, line
@@ -62,6 +62,10 @@ class Geometric:
         kappa = column_weights(self.size, self.level)
         rows = np.array([[powers[abs(x - y)] * kappa[y] for y in counts] for x in counts], dtype=object)
         return trusted_channel(counts, counts, rows)
+
+    def on(self, space: Space) -> Channel:
+        """Its channel between the points of a space, in their order; refused where its level does not hold there."""
+        return private_on(space, self, self.level)
 
     def law(self, x: int) -> list[Number]:
         """The law of the answer when the count is x."""

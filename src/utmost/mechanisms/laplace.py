@@ -36,7 +36,7 @@ from utmost.mechanisms.mechanism_kind import (
     parse_numbers,
     require_inner_level,
 )
-from utmost.mechanisms.space_channels import level_at, line_step, on_points, refuse_space
+from utmost.mechanisms.space_channels import level_at, line_step, on_points, private_on, refuse_space
 from utmost.noise import check_level
 from utmost.noise.entropy import EntropySource
 from utmost.spaces import Space, line
@@ -114,6 +114,10 @@ class Laplace:
         positions = self.grid.channel()
         labels = tuple(str(self.value(k)) for k in positions.inputs)
         return trusted_channel(labels, labels, positions.rows)
+
+    def on(self, space: Space) -> Channel:
+        """Its channel between the points of a space, in their order; refused where its level does not hold there."""
+        return private_on(space, self, self.level)
 
     def privacy_loss(self) -> PrivacyLoss:
         """The ε of one sensitivity, recomputed from the entries.

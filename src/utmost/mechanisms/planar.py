@@ -31,7 +31,8 @@ from utmost.mechanisms.mechanism_kind import (
     parse_numbers,
     require_inner_level,
 )
-from utmost.mechanisms.planar_grid import planar_on
+from utmost.mechanisms.planar_grid import place_grid, planar_on
+from utmost.mechanisms.space_channels import refuse_space
 from utmost.noise import check_level
 from utmost.noise.entropy import EntropySource
 from utmost.noise.planar import planar_noise, planar_rate
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from flint import arb
 
     from utmost.channel import Channel, PrivacyLoss
+    from utmost.spaces import Space
 
 MAX_COORDINATE_STEPS = 1 << 53  # of an input's coordinates, in steps
 MAX_LAW_TERMS = 10**6  # of the sum that normalises the law
@@ -97,6 +99,22 @@ class PlanarLaplace:
         """The coordinates of a lattice point in the plane."""
         i, j = (int(c) * self.step for c in point)
         return i, j
+
+    def on(self, space: Space) -> Channel:
+        """The channel between places that fill a grid of its step: noise on the lattice, then the nearest place.
+
+        >>> from utmost.exact import epsilon
+        >>> from utmost.spaces import grid
+        >>> planar(1, epsilon(1)).on(grid(2, 3)).inputs[:4]
+        ('0,0', '0,1', '0,2', '1,0')
+        """
+        places = place_grid(space)
+        if places is None or places[1] != self.step:
+            raise refuse_space("planar", f"places that fill a grid of step {self.step}, at Euclidean distances", space)
+        shape = (places[0].rows, places[0].columns)
+        if self.box and shape != (self.box.right - self.box.left + 1, self.box.top - self.box.bottom + 1):
+            raise refuse_space("planar with a box", "places that fill the box", space)
+        return planar_on(space, self.level)
 
     def law(self, x: tuple[int, int], outputs: Iterable[tuple[int, int]], bits: int = 64) -> list[arb]:
         """Pr[x + noise = y] for each lattice point y, before any box, as balls of about `bits` bits.

@@ -22,7 +22,7 @@ from utmost.mechanisms.mechanism_kind import (
     check_matrix_size,
     parse_position,
 )
-from utmost.mechanisms.space_channels import least_distance, level_at, on_points
+from utmost.mechanisms.space_channels import least_distance, level_at, on_points, private_on
 from utmost.noise import check_level, draw_samples, row_sampler, sampling_table
 from utmost.noise.entropy import EntropySource, entropy_source
 from utmost.noise.table_sampling import SamplingTable
@@ -68,6 +68,10 @@ class RandomisedResponse:
         np.fill_diagonal(rows, self.truth)
         values = tuple(range(self.size))
         return trusted_channel(values, values, rows)
+
+    def on(self, space: Space) -> Channel:
+        """Its channel between the points of a space, in their order; refused where its level does not hold there."""
+        return private_on(space, self, self.level)
 
     def law(self, x: int) -> list[Number]:
         """The law of the answer when the value is x."""

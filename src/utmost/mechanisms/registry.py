@@ -61,7 +61,7 @@ def channel_on(name: str, space: Space, level: Level) -> Channel:
     >>> channel_on("geometric", grid(2, 2), alpha("1/2"))
     Traceback (most recent call last):
         ...
-    utmost.errors.InputError: geometric needs a line with equal steps, got grid:2x2
+    utmost.errors.InputError: geometric needs a line with equal steps, got grid:2x2: choose another mechanism
     """
     kind = find_on_space(name)
     space.check_table_size()

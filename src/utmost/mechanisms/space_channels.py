@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from utmost.channel import Channel
+from utmost.channel import Channel, Mechanism, channel_of, least_epsilon
 from utmost.channel.channel import trusted_channel
 from utmost.errors import InputError
 from utmost.exact import Level, Number, ball, sign
@@ -60,6 +60,35 @@ def level_at(level: Level, distance: Number) -> Level:
 def least_distance(space: Space) -> Number:
     """The distance of the nearest two points; 1 for one point."""
     return space.values[1] if len(space) > 1 else Fraction(1)
+
+
+def private_on(space: Space, mechanism: Mechanism, level: Level) -> Channel:
+    """The mechanism's channel between the points of a space, its k-th input the k-th point, if its level holds there.
+
+    Outputs that are its inputs become the points too. Its ε on the space is recomputed from the entries.
+
+    >>> from utmost.exact import alpha
+    >>> from utmost.mechanisms import geometric
+    >>> from utmost.spaces import line
+    >>> private_on(line(3), geometric(2, alpha("1/2")), alpha("1/2")).outputs
+    (0, 1, 2)
+    """
+    channel = channel_of(mechanism)
+    if len(channel.inputs) != len(space):
+        raise InputError(
+            f"the space must have {len(channel.inputs)} points, one for each input of the mechanism, got {len(space)}",
+            "space",
+        )
+    is_same = channel.outputs == channel.inputs
+    placed = trusted_channel(space.labels, space.labels if is_same else channel.outputs, channel.rows)
+    loss = least_epsilon(placed, space)
+    if not loss.within(level):
+        raise InputError(
+            f"this mechanism must keep its level on {space.name[:40]}, got {loss.text} there",
+            "space",
+            "make it at a stricter level, or take mechanisms.channel_on",
+        )
+    return placed
 
 
 def on_points(space: Space, channel: Channel) -> Channel:

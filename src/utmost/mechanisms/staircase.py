@@ -31,7 +31,7 @@ from utmost.mechanisms.mechanism_kind import (
     parse_upper_end,
     require_inner_level,
 )
-from utmost.mechanisms.space_channels import check_inner, least_distance, level_at, on_points, refuse_space
+from utmost.mechanisms.space_channels import check_inner, least_distance, level_at, on_points, private_on, refuse_space
 from utmost.noise import check_level, draw_samples, geometric_noise, row_sampler
 from utmost.noise.entropy import EntropySource, entropy_source
 from utmost.noise.geometric import MAX_INT64_NOISE
@@ -173,6 +173,10 @@ class TruncatedStaircase:
         for x in counts:
             rows[x] = self.law(x)
         return trusted_channel(counts, counts, rows)
+
+    def on(self, space: Space) -> Channel:
+        """Its channel between the points of a space, in their order; refused where its level does not hold there."""
+        return private_on(space, self, self.level)
 
     def draw(self, inputs: npt.ArrayLike, source: EntropySource | None = None) -> npt.NDArray[np.int64]:
         """One exact draw for each input, clamped to 0 … size."""
