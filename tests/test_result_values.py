@@ -39,6 +39,8 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "hyper": lambda: ut.hyper(ut.priors.uniform(SIZE), wide()),
     "refinement": lambda: ut.refinement(wide(), ut.geometric(SIZE - 1, ut.alpha("1/3"))),
     "leakage": lambda: ut.qif.leakage(ut.qif.bayes, ut.priors.uniform(SIZE), wide()),
+    "kantorovich": lambda: ut.kantorovich(ut.priors.uniform(SIZE), [1, *[0] * (SIZE - 1)], ut.line(SIZE)),
+    "estimated prior": lambda: ut.iterative_bayesian_update(wide(), range(SIZE)),
     "capacity of a channel": lambda: ut.qif.capacity(wide()),
     "capacity": lambda: ut.capacity(ut.line(SIZE), LEVEL),
     "capacity of places": lambda: ut.capacity(ut.grid(3, 3), ut.epsilon("1/10")),

@@ -36,7 +36,7 @@ _NAMES = {  # where a name of this module is defined: names
     "utmost.polytopes": "is_kernel_mechanism is_vertex_mechanism kernels vertices",
     "utmost.publish.builder": "budget preview read_plan release table",
     "utmost.publish.release_file": "read_release release_schema write_release",
-    "utmost.qif": "hyper refinement",
+    "utmost.qif": "hyper iterative_bayesian_update kantorovich refinement",
     "utmost.spaces": "Space cycle databases discrete graph grid hamming line points space",
 }
 _MODULES = {  # public module: its public names; a module elsewhere is named by "module = home"
@@ -97,8 +97,9 @@ _MODULES = {  # public module: its public names; a module elsewhere is named by 
         wrap_planar wrap_shifted""",
     "priors = consumer.priors": """PRIORS Prior PriorFamily binomial explicit from_data normalised parse poisson steps
         uniform zipf""",
-    "qif": """Capacity Gain Hyper Leakage Loss Measure Refinement Shannon bayes best_remap best_strategy capacity
-        guessing hyper hyper_distance hyper_distance_float leakage line_distance min_entropy miracle_additive
+    "qif": """Capacity Gain Hyper KantorovichDistance Leakage Loss Measure PriorEstimate Refinement Shannon
+        bayes best_remap best_strategy capacity guessing hyper hyper_distance hyper_distance_float
+        iterative_bayesian_update kantorovich leakage line_distance min_entropy miracle_additive
         miracle_multiplicative posterior_uncertainty posterior_vulnerability refinement refining_move shannon
         uncertainty vulnerability""",
     "queries": """Count Distinct GroupedQuery Histogram Max Mean Min Over Quantile Quantiles Sum Top Variance""",

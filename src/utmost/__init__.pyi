@@ -87,6 +87,8 @@ from utmost.publish.release_file import read_release as read_release
 from utmost.publish.release_file import release_schema as release_schema
 from utmost.publish.release_file import write_release as write_release
 from utmost.qif import hyper as hyper
+from utmost.qif import iterative_bayesian_update as iterative_bayesian_update
+from utmost.qif import kantorovich as kantorovich
 from utmost.qif import refinement as refinement
 from utmost.spaces import Space as Space
 from utmost.spaces import cycle as cycle

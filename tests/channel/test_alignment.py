@@ -18,8 +18,8 @@ from utmost.channel import Channel, align_inputs, channel
 from utmost.consumer import losses, priors
 from utmost.design.universal import universally_optimal
 from utmost.errors import InputError
-from utmost.qif.hyper import hyper_distance, refining_move
 from utmost.qif.leakage_measures import bayes, guessing, leakage
+from utmost.qif.transport import hyper_distance, refining_move
 from utmost.spaces import parse_space
 
 HALF = ut.alpha("1/2")

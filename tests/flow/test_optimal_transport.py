@@ -25,7 +25,7 @@ from utmost.qif import (
     posterior_uncertainty,
     refining_move,
 )
-from utmost.qif.hyper import posterior_distances
+from utmost.qif.transport import posterior_distances
 
 FEW_EXAMPLES = settings(max_examples=30, deadline=None)
 IRRATIONAL = geometric(1, epsilon(1))

@@ -5,15 +5,8 @@ the channel's capacity; and one channel refines another when it leaks no more to
 """
 
 from utmost.qif.exact_algebra import Enclosure
-from utmost.qif.hyper import (
-    Hyper,
-    TransportPlan,
-    hyper,
-    hyper_distance,
-    hyper_distance_float,
-    line_distance,
-    refining_move,
-)
+from utmost.qif.hyper import Hyper, hyper
+from utmost.qif.kantorovich_distance import KantorovichDistance, kantorovich
 from utmost.qif.leakage_measures import (
     Capacity,
     Gain,
@@ -37,18 +30,22 @@ from utmost.qif.leakage_measures import (
     uncertainty,
     vulnerability,
 )
+from utmost.qif.prior_estimate import PriorEstimate, iterative_bayesian_update
 from utmost.qif.refinement import Refinement, refinement
 from utmost.qif.refinement_programs import Witness
+from utmost.qif.transport import TransportPlan, hyper_distance, hyper_distance_float, line_distance, refining_move
 
 __all__ = [
     "Capacity",
     "Enclosure",
     "Gain",
     "Hyper",
+    "KantorovichDistance",
     "Leakage",
     "Loss",
     "Measure",
     "Miracle",
+    "PriorEstimate",
     "Refinement",
     "Shannon",
     "TransportPlan",
@@ -61,6 +58,8 @@ __all__ = [
     "hyper",
     "hyper_distance",
     "hyper_distance_float",
+    "iterative_bayesian_update",
+    "kantorovich",
     "leakage",
     "line_distance",
     "min_entropy",
