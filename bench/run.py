@@ -30,11 +30,13 @@ import releases
 import tables
 
 import continuous
+import joint
 import noise
 import studio
 
 PARTS: dict[str, list[measuring.Section]] = {
     "counts": [counts.SECTION, noise.SECTION],
+    "joint": [joint.SECTION],
     "tables": [tables.SECTION, local.SECTION],
     "language": [releases.SECTION, frames.SECTION, errors.SECTION],
     "types": [optimal.SECTION, capacity.SECTION, kernels.SECTION],

@@ -151,7 +151,7 @@ def test_a_figure_of_the_last_run_replaces_the_one_on_the_page(bench: dict[str, 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", ["counts", "tables", "language", "types", "intervals", "axioms", "studio"])
+@pytest.mark.parametrize("part", ["counts", "joint", "tables", "language", "types", "intervals", "axioms", "studio"])
 def test_each_part_of_the_benchmark_runs_with_small_sizes(part: str) -> None:
     """A name of the code that changed shows here, not after ten minutes of `make bench`."""
     if part == "studio":
