@@ -39,6 +39,7 @@ NAVIGATION = {
         "notebooks/table_by_region",
         "notebooks/found_keys",
         "plan",
+        "tables",
         "sources",
         "predicates",
         "budgets",
@@ -49,7 +50,7 @@ NAVIGATION = {
         "data",
         "other-tools",
     ],
-    "Analyst": ["consumer", "notebooks/readings", "estimate", "notebook", "release-file"],
+    "Analyst": ["consumer", "notebooks/readings", "estimate", "joint", "notebook", "release-file"],
     "Designer": [
         *("designer", "notebooks/city_map", "spaces", "mechanisms", "capacity", "kernels", "universal"),
         *("several-counts", "canonical", "qif"),

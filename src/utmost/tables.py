@@ -226,6 +226,22 @@ class Tabular:
         return self._result_table().to_polars()
 
 
+def unique_columns(columns: Iterable[str], taken: Iterable[str]) -> list[str]:
+    """Names for columns of keys that no other column of a table has.
+
+    >>> unique_columns(("town", "mean"), ("mean", "low"))
+    ['town', 'mean_key']
+    """
+    names: list[str] = []
+    others = set(taken)
+    for column in columns:
+        name = column
+        while name in others or name in names:
+            name += "_key"
+        names.append(name)
+    return names
+
+
 def is_whole_number(entry: Entry) -> bool:
     """Is an entry a whole number of 64 bits.
 

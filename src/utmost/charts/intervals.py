@@ -22,13 +22,14 @@ MAX_NAMED_VALUES = 12  # lines of a panel up to which each has its number in wor
 
 @dataclass(frozen=True, slots=True)
 class IntervalLine:
-    """A named number; its interval, where it has one, and its text."""
+    """A named number; its interval, where it has one, its text, and what was released of it if that is another."""
 
     name: str
     value: float
     low: float | None = None
     high: float | None = None
     text: str = ""
+    released: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +45,25 @@ def interval_chart(panels: Sequence[IntervalPanel], title: str, subtitle: str = 
     """The panels one below the other, each with a scale of its own and the names at the left."""
     import altair as alt
 
-    charts = [_panel_chart(panel) for panel in panels]
+    charts = [panel_chart(panel) for panel in panels]
     stacked = alt.vconcat(*charts, spacing=16, title=add_title(shown_text(title), escape_control(subtitle)))
     return apply_style(stacked.resolve_scale(x="independent", y="independent"))  # type: ignore[no-any-return]
 
 
-def _panel_chart(panel: IntervalPanel) -> Any:
+def panel_chart(panel: IntervalPanel) -> Any:
+    """One panel, without a style of its own."""
     import altair as alt
 
     names = unique_names([line.name for line in panel.lines])
     values = [
-        {"name": name, "value": line.value, "low": line.low, "high": line.high, "text": shown_text(line.text)}
+        {
+            "name": name,
+            "value": line.value,
+            "low": line.low,
+            "high": line.high,
+            "text": shown_text(line.text),
+            **({} if line.released is None else {"released": line.released}),
+        }
         for name, line in zip(names, panel.lines, strict=True)
     ]
     widths: dict[str, Any] = {"labelLimit": NAME_WIDTH - 16, "minExtent": NAME_WIDTH, "maxExtent": NAME_WIDTH}
@@ -64,7 +73,7 @@ def _panel_chart(panel: IntervalPanel) -> Any:
         shown_text(panel.heading), anchor="start", frame="group", fontSize=12, fontWeight="normal", offset=6
     )
     unit = shown_text(panel.unit)
-    chart = alt.layer(*_bars(base, values, unit), *_dots(base, values, unit))
+    chart = alt.layer(*_bars(base, values, unit), *_strokes(base, values, unit), *_dots(base, values, unit))
     sized = chart.properties(width=PANEL_WIDTH, height=LINE_HEIGHT * max(len(values), 1))
     return sized.properties(title=heading) if panel.heading else sized
 
@@ -73,7 +82,8 @@ def _number_axis(name: str, unit: str, values: Sequence[Mapping[str, Any]]) -> a
     """The common axis of numbers for one of their columns, with whole ticks where all numbers are whole."""
     import altair as alt
 
-    numbers = [value[key] for value in values for key in ("value", "low", "high") if value[key] is not None]
+    keys = ("value", "low", "high", "released")
+    numbers = [value[key] for value in values for key in keys if value.get(key) is not None]
     whole_step = 1 if all(float(number).is_integer() for number in numbers) else alt.Undefined
     axis = alt.Axis(
         gridColor="#eee",
@@ -94,6 +104,14 @@ def _bars(base: Any, values: Sequence[dict[str, Any]], unit: str) -> list[Any]:
     bars = base.transform_filter("isValid(datum.low) && isValid(datum.high)")
     bar = bars.mark_bar(color=PALETTE[0], opacity=0.25, height=9, cornerRadius=4)
     return [bar.encode(x=_number_axis("low", unit, values), x2="high:Q")]
+
+
+def _strokes(base: Any, values: Sequence[dict[str, Any]], unit: str) -> list[Any]:
+    """What was released, of the lines that have it."""
+    if not any("released" in value for value in values):
+        return []
+    strokes = base.transform_filter("isValid(datum.released)").mark_tick(color="#222", thickness=2, size=15)
+    return [strokes.encode(x=_number_axis("released", unit, values))]
 
 
 def _dots(base: Any, values: Sequence[dict[str, Any]], unit: str) -> list[Any]:

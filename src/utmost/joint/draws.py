@@ -23,11 +23,15 @@ MAX_DRAWN_COUNTS = 10**8  # counts in all draws
 WORD_BITS = 53  # of a word that make a double in [0, 1)
 
 
+def max_draws(posterior: Posterior) -> int:
+    """How many tables can be drawn at once."""
+    return MAX_DRAWN_COUNTS // posterior.windows.sums.size
+
+
 def draw_tables(posterior: Posterior, draw_count: int, source: EntropySource | None = None) -> Ints:
     """`draw_count` tables: a row for each cell, a column for each draw."""
-    tree, sums = posterior.tree, posterior.windows.sums
-    if not 1 <= draw_count <= MAX_DRAWN_COUNTS // sums.size:
-        limit = MAX_DRAWN_COUNTS // sums.size
+    tree, sums, limit = posterior.tree, posterior.windows.sums, max_draws(posterior)
+    if not 1 <= draw_count <= limit:
         raise InputError(f"draws must be from 1 to {limit} of {tree.size} cells, got {draw_count}", "draws")
     stream = entropy_source(source)
     counts = np.zeros((sums.size, draw_count), dtype=np.int64)

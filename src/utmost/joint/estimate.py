@@ -12,7 +12,7 @@ from utmost.consumer.losses import Loss
 from utmost.errors import InputError
 from utmost.exact import rational
 from utmost.joint.best_table import best_table
-from utmost.joint.draws import CellSum, cell_sum, draw_tables
+from utmost.joint.draws import CellSum, cell_sum, draw_tables, max_draws
 from utmost.joint.laws import Ints
 from utmost.joint.least_squares import LeastSquares, least_squares
 from utmost.joint.partial_sums import partial_sums
@@ -22,7 +22,7 @@ from utmost.joint.tree import CountTree, Key
 from utmost.joint.windows import MISS_PROBABILITY, Windows, windows
 from utmost.noise.entropy import EntropySource
 from utmost.notebook import Figure, draw_figure, report_html
-from utmost.tables import Column, ResultTable, Tabular
+from utmost.tables import Column, ResultTable, Tabular, unique_columns
 
 DEFAULT_DRAWS = 1000  # for the interval of a sum of cells
 NUMBER_COLUMNS = ("level", "answer", "mean", "low", "high", "best", "unbiased", "unbiased_low", "unbiased_high")
@@ -89,10 +89,14 @@ class TableEstimate(Tabular):
         tables = draw_tables(self.posterior, count, source)
         return {key: tables[node] for node, key in enumerate(self.tree.keys)}
 
-    def sum(self, keys: Iterable[Key], draws: int = DEFAULT_DRAWS) -> CellSum:
-        """The sum of cells that do not overlap: its posterior mean, and an interval from so many draws."""
+    def sum(self, keys: Iterable[Key], draws: int | None = None) -> CellSum:
+        """The sum of cells that do not overlap: its posterior mean, and an interval from so many draws.
+
+        Where their number is left out, they are 1000, or as many as can be drawn at once of a table of many cells.
+        """
         nodes = [self._node(tuple(key)) for key in keys]
-        return cell_sum(self.posterior, nodes, draw_tables(self.posterior, draws), self.coverage)
+        count = min(DEFAULT_DRAWS, max_draws(self.posterior)) if draws is None else draws
+        return cell_sum(self.posterior, nodes, draw_tables(self.posterior, count), self.coverage)
 
     def _node(self, key: Key) -> int:
         widths = [len(columns) for columns in self.tree.columns]
@@ -119,7 +123,7 @@ class TableEstimate(Tabular):
         """A row for each count: its level and keys, its answer if it has a single one, and its readings."""
         tree, nodes = self.tree, range(self.tree.size)
         finest = tree.columns[-1]
-        names = [name if name not in NUMBER_COLUMNS else f"{name}_key" for name in finest]
+        names = unique_columns(finest, NUMBER_COLUMNS)
         answers = [tree.answers[node][0].value if len(tree.answers[node]) == 1 else None for node in nodes]
         linear, intervals = [self.gls[key] for key in tree.keys], list(self.interval.values())
         return ResultTable(

@@ -23,13 +23,16 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
 from utmost.errors import InputError, SolverError
 from utmost.joint.laws import NoiseLaw
 from utmost.joint.tree import Key, key_text
-from utmost.tables import Label
+from utmost.notebook import Figure, draw_figure, report_html
+from utmost.tables import Column, Label, ResultTable, Tabular, unique_columns
 
 MAX_TWO_WAY_CELLS = 10**5
+NUMBER_COLUMNS = ("level", "answer", "unbiased", "unbiased_low", "unbiased_high", "whole")
 COST_TOLERANCE = 1e-6  # relative, of a cost in fractions above the program's
 KINDS = ("cells", "rows", "columns", "total")
 
@@ -41,6 +44,16 @@ class TwoWayTable:
     rows: tuple[Label, ...]
     columns: tuple[Label, ...]
     answers: tuple[tuple[str, Mapping[Key, int], NoiseLaw], ...] = ()
+    names: tuple[str, str] = ("row", "column")
+
+    def level_name(self, kind: str) -> str:
+        """The columns that tell the numbers of a kind apart, or the total."""
+        row, column = self.names
+        return {"cells": f"{row}, {column}", "rows": row, "columns": column, "total": "total"}[kind]
+
+    def released(self, kind: str, key: Key) -> list[int]:
+        """The answers of a number."""
+        return [values[key] for answered, values, _ in self.answers if answered == kind]
 
     def with_answers(self, kind: str, values: Mapping[Key, int], law: NoiseLaw) -> TwoWayTable:
         """One more answer for all cells (keys (row, column)), rows (row,), columns (column,) or the total ()."""
@@ -63,8 +76,8 @@ class TwoWayTable:
         return [(label,) for label in (self.rows if kind == "rows" else self.columns)]
 
 
-@dataclass(frozen=True)
-class TwoWayEstimate:
+@dataclass(frozen=True, repr=False)
+class TwoWayEstimate(Tabular):
     """Least squares of a two-way table: estimates by kind and key, and the variance of each kind, in fractions."""
 
     table: TwoWayTable
@@ -74,6 +87,58 @@ class TwoWayEstimate:
     def whole(self) -> Mapping[Key, int]:
         """The whole table ≥ 0 nearest to the estimates, each weighed by 1/√variance of its kind."""
         return whole_table(self)
+
+    @cached_property
+    def whole_numbers(self) -> Mapping[str, Mapping[Key, int]]:
+        """The same by kind and key: cells, and the sums that rows, columns and the total are."""
+        counts = self.whole()
+        return {
+            kind: {key: sum(counts[cell] for cell in _cells_of(self.table, kind, key)) for key in self.table.keys(kind)}
+            for kind in KINDS
+        }
+
+    def half_width(self, kind: str, coverage: float = 0.95) -> float:
+        """z·√variance of a number of a kind, z the normal quantile of the coverage."""
+        from scipy.special import ndtri
+
+        if not 0 < coverage < 1:
+            raise InputError("coverage must be strictly between 0 and 1, got another: 0.95 is usual", "coverage")
+        return float(ndtri((1 + coverage) / 2)) * math.sqrt(self.variances[kind])
+
+    def __repr__(self) -> str:
+        """A line: how many cells."""
+        return f"<TwoWayEstimate of {len(self.table.rows)} x {len(self.table.columns)} counts>"
+
+    def _repr_html_(self) -> str:
+        return report_html(self, "two_way_estimate")
+
+    def plot(self) -> Figure:
+        """A chart of the estimates with their intervals beside the answers."""
+        return draw_figure(self, "two_way_estimate")
+
+    def _result_table(self) -> ResultTable:
+        """A row for each number: its kind and keys, its answer if it has a single one, and its readings."""
+        table = self.table
+        numbers = [(kind, key) for kind in KINDS for key in table.keys(kind)]
+        rows = [key[0] if kind in ("cells", "rows") else None for kind, key in numbers]
+        columns = [key[-1] if kind in ("cells", "columns") else None for kind, key in numbers]
+        answers = [table.released(kind, key) for kind, key in numbers]
+        reaches = {kind: self.half_width(kind) for kind in KINDS}
+        unbiased = [self.estimates[kind][key] for kind, key in numbers]
+        names = unique_columns(table.names, NUMBER_COLUMNS)
+        ends = [(float(value), reaches[kind]) for value, (kind, _) in zip(unbiased, numbers, strict=True)]
+        return ResultTable(
+            (
+                Column.labels("level", (table.level_name(kind) for kind, _ in numbers)),
+                Column.labels(names[0], rows),
+                Column.labels(names[1], columns),
+                Column.values("answer", (one[0] if len(one) == 1 else None for one in answers)),
+                Column.values("unbiased", unbiased),
+                Column.lower("unbiased_low", (value - reach for value, reach in ends)),
+                Column.upper("unbiased_high", (value + reach for value, reach in ends)),
+                Column.values("whole", (self.whole_numbers[kind][key] for kind, key in numbers)),
+            )
+        )
 
 
 def two_way(rows: Sequence[Label], columns: Sequence[Label], *more: Sequence[Label]) -> TwoWayTable:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from utmost.errors import InputError
 from utmost.exact import decimal_above
@@ -39,12 +39,14 @@ if TYPE_CHECKING:
     from utmost.consumer.priors import Prior
     from utmost.data.selection import NeighbourRelation, Partition, PrivacyUnit
     from utmost.publish.estimate import Estimate
+    from utmost.publish.reading.joint_table import ReleasedTable
     from utmost.queries.query import Query
     from utmost.queries.tables import CountTable
 
 SCHEMA = "utmost-release/1"
 SCHEMA_2 = "utmost-release/2"  # of a release with δ
 SCHEMAS = (SCHEMA, SCHEMA_2)
+TABLE_ENDINGS = (".csv", ".parquet")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -281,14 +283,26 @@ class Release(Tabular):
         """A chart of its numbers with their intervals, a panel for each query."""
         return draw_figure(self, "release")
 
-    def table(self, path: str | Path) -> None:
-        """Write the numbers as a tidy table, by the ending of the path: .csv or .parquet.
+    @overload
+    def table(self, path: Path) -> None: ...
 
-        It may be a new file, or replace a table that utmost wrote.
+    @overload
+    def table(self, path: str) -> Any: ...
+
+    def table(self, path: str | Path) -> ReleasedTable | None:
+        """The table of this name, to be read as a whole (`[[table]]` in its plan).
+
+        A path that ends in .csv or .parquet instead writes the numbers as a tidy table: a new file, or in place of a
+        table that utmost wrote.
         """
+        from utmost.publish.reading.joint_table import find_table
         from utmost.publish.tidy_table import write_table
 
+        is_name = isinstance(path, str) and any(table.name == path for table in self.tables)
+        if is_name or (isinstance(path, str) and self.tables and not path.lower().endswith(TABLE_ENDINGS)):
+            return find_table(self, str(path))
         write_table(self, path)
+        return None
 
     def _result_table(self) -> ResultTable:
         from utmost.publish.tidy_table import tidy_table

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from utmost.errors import InputError
 from utmost.exact import decimal_above
 from utmost.reports.blocks import Block, Cell, Facts, Paragraph, Report, Table
 from utmost.reports.estimate import coverage_text
@@ -14,6 +13,8 @@ from utmost.reports.numbers import JSON_DIGITS, SENTENCE_DIGITS, at_least, at_mo
 if TYPE_CHECKING:
     import altair as alt
 
+    from utmost.charts.intervals import IntervalPanel
+    from utmost.charts.levels import ReadingCloud
     from utmost.joint.draws import CellSum
     from utmost.joint.estimate import TableEstimate
     from utmost.joint.laws import Ints
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
 
 MAX_SHOWN_CELLS = 24  # of a level
 MAX_SHOWN_DRAWS = 5
-MAX_CHART_CELLS = 100
+MAX_CHART_CELLS = 100  # of a level whose cells are drawn one by one
+MAX_CLOUD_POINTS = 2000
+MAX_LABELLED_SUM = 60  # characters
 HEADER = ("released", "mean", "from", "to", "best", "unbiased", "± at most")
 
 
@@ -32,6 +35,7 @@ def describe(
     level: int | None = None,
     sums: Sequence[tuple[str, CellSum]] = (),
     draws: Mapping[Key, Ints] | None = None,
+    remarks: Sequence[str] = (),
 ) -> Report:
     """All counts of a level, or of every level; then sums and draws that were asked for, and what holds of them."""
     shown = range(len(estimate.tree.columns)) if level is None else [level]
@@ -43,7 +47,9 @@ def describe(
     if draws is not None:
         blocks |= _draw_blocks(estimate, shown, draws)
     blocks |= {"space claim": Paragraph(), "claim": Paragraph(_claim(estimate))}
-    return Report(blocks, lambda: _document(estimate, shown, sums, draws))
+    blocks |= {f"remark {number}": Paragraph(remark) for number, remark in enumerate(remarks)}
+    about = ({"title": title} if title else {}) | ({"remarks": list(remarks)} if remarks else {})
+    return Report(blocks, lambda: about | _document(estimate, shown, sums, draws))
 
 
 def _facts(estimate: TableEstimate) -> Facts:
@@ -103,7 +109,7 @@ def _row(estimate: TableEstimate, node: int) -> tuple[Cell, ...]:
 def _sums_table(sums: Sequence[tuple[str, CellSum]]) -> Table:
     rows = tuple(
         (
-            name[:60],
+            name[:MAX_LABELLED_SUM],
             quantity(len(one.cells)),
             quantity(one.mean, SENTENCE_DIGITS),
             at_least(one.interval[0], SENTENCE_DIGITS),
@@ -164,7 +170,7 @@ def _cell_document(estimate: TableEstimate, node: int) -> dict[str, Any]:
     linear = estimate.gls[key]
     return {
         "level": list(tree.columns[tree.levels[node]]),
-        "key": [None if part is None else _json_key(part) for part in key],
+        "key": [None if part is None else json_key(part) for part in key],
         "released": [answer.value for answer in tree.answers[node]],
         "public": tree.known_total(node),
         "mean": estimate.mean[key],
@@ -176,28 +182,59 @@ def _cell_document(estimate: TableEstimate, node: int) -> dict[str, Any]:
     }
 
 
-def _json_key(part: object) -> Any:
+def json_key(part: object) -> Any:
+    """A key as JSON has it; a date as its text."""
     return part if isinstance(part, bool | int | str) else str(part)
 
 
-def figure(estimate: TableEstimate) -> alt.TopLevelMixin:
-    """Of the finest level that fits: what was released, the posterior mean, and the interval of each count."""
-    from utmost.charts.curves import CellData, cell_chart
+def figure(estimate: TableEstimate, level: int | None = None) -> alt.TopLevelMixin:
+    """Of each level that fits, or of one: what was released, the posterior mean, and the interval of each count.
 
-    tree = estimate.tree
-    levels = [level for level in range(len(tree.columns)) if len(tree.level_nodes(level)) <= MAX_CHART_CELLS]
-    if not levels:
-        raise InputError(f"--plot must be of a level of at most {MAX_CHART_CELLS} cells, got none", "plot")
-    rows = []
-    for node in tree.level_nodes(levels[-1]):
-        key = tree.keys[node]
-        (low, high), mean = estimate.interval[key], estimate.mean[key]
-        values = [answer.value for answer in tree.answers[node]]
-        released = sum(values) / len(values) if values else mean
-        rows.append(CellData(tree.label(node), released, mean, (float(low), float(high))))
-    caption = (
-        f"Stroke: released. Dot: posterior mean. Bar: {coverage_text(estimate.coverage)} of the posterior. "
-        f"Prior {estimate.prior.name}."
-    )
-    title = f"{estimate.level_name(levels[-1])}: what was released, and all answers read together"
-    return cell_chart(rows, title, caption, x="count")
+    A level of more cells is drawn as points, face value against posterior mean.
+    """
+    from utmost.charts.levels import levels_chart
+
+    levels = list(range(len(estimate.tree.columns))) if level is None else [level]
+    small = [number for number in levels if len(estimate.tree.level_nodes(number)) <= MAX_CHART_CELLS]
+    large = [number for number in levels if len(estimate.tree.level_nodes(number)) > MAX_CHART_CELLS]
+    caption = f"Stroke: released. Dot: mean. Bar: {coverage_text(estimate.coverage)}. Prior {estimate.prior.name}."
+    cloud = _cloud(estimate, large[-1]) if large else None
+    return levels_chart([_panel(estimate, number) for number in small], cloud, "All answers read together", caption)
+
+
+def _panel(estimate: TableEstimate, level: int) -> IntervalPanel:
+    from utmost.charts.intervals import IntervalLine, IntervalPanel
+
+    lines = []
+    for node in estimate.tree.level_nodes(level):
+        key = estimate.tree.keys[node]
+        low, high = estimate.interval[key]
+        lines.append(
+            IntervalLine(
+                estimate.tree.label(node),
+                estimate.mean[key],
+                float(low),
+                float(high),
+                released=_face_value(estimate, node),
+            )
+        )
+    return IntervalPanel(estimate.level_name(level), tuple(lines))
+
+
+def _cloud(estimate: TableEstimate, level: int) -> ReadingCloud | None:
+    """The cells of a level with many, evenly thinned out; None where none of them has an answer."""
+    from utmost.charts.levels import ReadingCloud
+
+    nodes = estimate.tree.level_nodes(level)
+    points = []
+    for node in nodes[:: -(-len(nodes) // MAX_CLOUD_POINTS)]:
+        released = _face_value(estimate, node)
+        if released is not None:
+            points.append((released, estimate.mean[estimate.tree.keys[node]]))
+    return ReadingCloud(estimate.level_name(level), tuple(points)) if points else None
+
+
+def _face_value(estimate: TableEstimate, node: int) -> float | None:
+    """The mean of a cell's answers."""
+    values = [answer.value for answer in estimate.tree.answers[node]]
+    return sum(values) / len(values) if values else None
