@@ -197,7 +197,10 @@ def figure(estimate: TableEstimate, level: int | None = None) -> alt.TopLevelMix
     levels = list(range(len(estimate.tree.columns))) if level is None else [level]
     small = [number for number in levels if len(estimate.tree.level_nodes(number)) <= MAX_CHART_CELLS]
     large = [number for number in levels if len(estimate.tree.level_nodes(number)) > MAX_CHART_CELLS]
-    caption = f"Stroke: released. Dot: mean. Bar: {coverage_text(estimate.coverage)}. Prior {estimate.prior.name}."
+    caption = (
+        f"Stroke: released. Dot: posterior mean. Bar: {coverage_text(estimate.coverage)} of the posterior. "
+        f"Prior {estimate.prior.name}."
+    )
     cloud = _cloud(estimate, large[-1]) if large else None
     return levels_chart([_panel(estimate, number) for number in small], cloud, "All answers read together", caption)
 
