@@ -67,7 +67,7 @@ def test_the_curve_has_a_row_for_each_level(utmost):
         (("compare", "line:4", "--alpha", "1/2", "--mechanism", "absent.csv"), "cannot read channel file absent.csv"),
         (("compare", "grid:2x2", "--alpha", "1/2", "--place", "0,0"), "together with --plot"),
         (("compare", "grid:2x2", "--alpha", "1/2", "--place", "7,0", "--plot", "m.svg"), "place must be a point"),
-        (("compare", "line:3", "--alpha", "1/2", "--place", "0", "--plot", "m.svg"), "stand in the plane"),
+        (("compare", "line:3", "--alpha", "1/2", "--place", "0", "--plot", "m.svg"), "points that are places"),
         (("curve", "line:6"), "--epsilons"),
         (("curve", "line:6", "--epsilons", ""), "epsilon must be a number"),
         (("curve", "line:6", "--epsilons", "1,1"), "got 1 twice"),

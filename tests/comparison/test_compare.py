@@ -157,7 +157,16 @@ def test_a_space_that_is_too_large_is_refused_at_once():
         ut.compare(grid(1000, 1000), HALF, reader_of(line(4)))
 
 
+def test_a_road_network_is_mapped_by_its_distances():
+    roads = ut.graph([("a", "b", 2), ("b", "c", 1), ("c", "d", 4), ("d", "a", 3)])
+    table = ut.compare(roads, HALF, reader_of(roads), ["optimal", "exponential"])
+    chart = table.maps("b").chart.to_dict()
+    assert "stand about as far apart as they are" in " ".join(chart["title"]["subtitle"])
+    panels = [panel["title"] for panel in chart["concat"]]
+    assert sorted(panels) == ["exponential", "optimal"]
+
+
 def test_maps_need_places():
     comparison = ut.compare(line(4), HALF, reader_of(line(4)), ["geometric"])
-    with pytest.raises(InputError, match="points that stand in the plane"):
+    with pytest.raises(InputError, match="points that are places"):
         comparison.maps(1)

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from utmost.charts.export import add_title, apply_style
 from utmost.errors import InputError
 
@@ -21,14 +23,15 @@ GROUND_COLOUR, RING_COLOUR = "#c9d2da", "#d1741f"
 
 @dataclass(frozen=True, slots=True)
 class PlaceMap:
-    """A name, and a chance for each place."""
+    """A name, a chance for each place, and which place is the true one."""
 
     name: str
     chances: tuple[float, ...]
+    truth: int
 
 
 def place_maps(
-    maps: Sequence[PlaceMap], coordinates: Sequence[tuple[float, float]], truth: int, title: str, subtitle: str = ""
+    maps: Sequence[PlaceMap], coordinates: Sequence[tuple[float, float]], title: str, subtitle: str = ""
 ) -> alt.TopLevelMixin:
     """A map for each name: every place where it stands, the darker the likelier it is reported; the truth is ringed."""
     import altair as alt
@@ -38,20 +41,31 @@ def place_maps(
     most = max(chance for panel in maps for chance in panel.chances) or 1.0
     spans = [max(axis) - min(axis) for axis in zip(*coordinates, strict=True)]
     sizes = [round(MAP_PIXELS * (span / max(spans) if max(spans) else 1)) + 24 for span in spans]
-    area = max(MIN_DOT_PIXELS, min(MAX_DOT_PIXELS, 0.5 * sizes[0] * sizes[1] / len(coordinates)))
+    area = _dot_area(coordinates, sizes, max(spans))
     charts = [
-        _map(panel, coordinates, truth, most, area).properties(width=sizes[0], height=sizes[1], title=panel.name)
+        _map(panel, coordinates, most, area).properties(width=sizes[0], height=sizes[1], title=panel.name)
         for panel in maps
     ]
     note = f"{subtitle} Ringed: the true place.".strip()
     return apply_style(alt.concat(*charts, columns=MAPS_PER_ROW, spacing=MAP_SPACING, title=add_title(title, note)))  # type: ignore[no-any-return]
 
 
-def _map(panel: PlaceMap, coordinates: Sequence[tuple[float, float]], truth: int, most: float, area: float) -> Any:
+def _dot_area(coordinates: Sequence[tuple[float, float]], sizes: Sequence[int], span: float) -> float:
+    """The area of a dot: half of a place's share of the map, and no wider than most places are apart."""
+    area = 0.5 * sizes[0] * sizes[1] / len(coordinates)
+    if len(coordinates) > 1 and span:
+        places = np.array(coordinates)
+        distances = np.hypot(*(places[:, None, :] - places[None, :, :]).transpose(2, 0, 1))
+        np.fill_diagonal(distances, np.inf)
+        area = min(area, 0.9 * (MAP_PIXELS / span * float(np.median(distances.min(axis=1)))) ** 2)
+    return max(MIN_DOT_PIXELS, min(MAX_DOT_PIXELS, area))
+
+
+def _map(panel: PlaceMap, coordinates: Sequence[tuple[float, float]], most: float, area: float) -> Any:
     import altair as alt
 
     values = [
-        {"x": x, "y": y, "chance": chance, "here": k == truth}
+        {"x": x, "y": y, "chance": chance, "here": k == panel.truth}
         for k, ((x, y), chance) in enumerate(zip(coordinates, panel.chances, strict=True))
     ]
     scale = alt.Scale(zero=False, nice=False, padding=12)

@@ -215,26 +215,27 @@ def figure(comparison: MechanismComparison) -> alt.TopLevelMixin:
 
 
 def place_figure(comparison: MechanismComparison, place: object) -> alt.TopLevelMixin:
-    """What each mechanism answers at one true place, on a map; the space must have coordinates."""
+    """What each mechanism answers at one true place, on a map; the points of the space must be places."""
     from utmost.charts.places import PlaceMap, place_maps
+    from utmost.reports.place_layout import answer_chances, place_layout, reports_places
 
     space = comparison.question.space
-    if space.coordinates is None:
+    layout = place_layout(space)
+    if layout is None:
         raise InputError(
-            f"a map needs points that stand in the plane, got {space.name[:MAX_NAME_CHARS]}",
+            f"a map needs points that are places, got {space.name[:MAX_NAME_CHARS]}",
             "place",
-            "take a grid or points with coordinates, or leave the place out",
+            "take a grid, points with coordinates or a road network, or leave the place out",
         )
     truth = _position(space.labels, place)
     maps = [
-        PlaceMap(escape_control(row.name), tuple(_chances(row, space.labels, truth)))
+        PlaceMap(escape_control(row.name), answer_chances(row.channel, space, truth), truth)
         for row in comparison.mechanisms
-        if {str(label) for label in row.channel.outputs} <= {str(label) for label in space.labels}
+        if reports_places(row.channel, space)
     ]
-    is_grid = space.shape.grid_size is not None  # there the first coordinate is the row, which counts down
-    coordinates = [(float(b), -float(a)) if is_grid else (float(a), float(b)) for a, b in space.coordinates]
     name = escape_control(str(space.labels[truth])[:MAX_NAME_CHARS], frozenset())
-    return place_maps(maps, coordinates, truth, f"What is reported from {name}", _title(comparison, None))
+    subtitle = f"{_title(comparison, None)} {layout.note}".strip()
+    return place_maps(maps, layout.positions, f"What is reported from {name}", subtitle)
 
 
 def _position(labels: tuple[Any, ...], place: object) -> int:
@@ -247,9 +248,3 @@ def _position(labels: tuple[Any, ...], place: object) -> int:
             f"take one of {', '.join(texts[:4])}{', …' if len(texts) > 4 else ''}",
         )
     return texts.index(str(place))
-
-
-def _chances(row: MeasuredMechanism, labels: tuple[Any, ...], truth: int) -> list[float]:
-    """Pr[reported | true place] for each point; 0 where it is never reported."""
-    chances = dict(zip(map(str, row.channel.outputs), map(float, row.channel.rows[truth]), strict=True))
-    return [chances.get(str(label), 0.0) for label in labels]

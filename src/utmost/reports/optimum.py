@@ -240,8 +240,10 @@ def _certificate_document(design: Design, level: Level | None) -> dict[str, Any]
 
 
 def figure(design: Design, problem: DesignProblem | None = None) -> alt.TopLevelMixin:
-    """A heat map; on a grid, a map for each true point. Without a problem the title names no consumer and no level."""
+    """A heat map; of places, a map for each of some. Without a problem the title names no consumer and no level."""
     from utmost import charts
+    from utmost.charts.places import place_maps
+    from utmost.reports.place_layout import map_for, place_layout, reports_places, shown_places
 
     start = "The best mechanism so far" if design.stopped else "The best mechanism"
     title = f"{start} for {'this consumer' if problem is None else problem.consumer_text}"
@@ -252,4 +254,8 @@ def figure(design: Design, problem: DesignProblem | None = None) -> alt.TopLevel
     shape = space.shape.grid_size
     if shape is not None and set(design.channel.outputs) <= set(design.channel.inputs):
         return charts.location_maps(design.channel, shape, title, claim.rstrip("."))
+    layout = place_layout(space)
+    if shape is None and layout is not None and len(space) > 1 and reports_places(design.channel, space):
+        maps = [map_for(design.channel, space, truth) for truth in shown_places(space)]
+        return place_maps(maps, layout.positions, title, f"{claim} {layout.note}".strip())
     return charts.channel_chart(design.channel, title, claim)
