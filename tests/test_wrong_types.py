@@ -59,6 +59,7 @@ VALID: dict[str, tuple[Any, ...]] = {
     "number": ("1/2",),
     "optimal": (ut.line(2), HALF, READER),
     "planar": (1, HALF),
+    "planar_geometric": (ut.grid(2, 2), HALF),
     "points": ([[0, 0], [1, 1]],),
     "posterior": (ut.priors.uniform(2), HALF, 0),
     "profile": (TWO, (0, 1)),

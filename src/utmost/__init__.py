@@ -32,7 +32,7 @@ _NAMES = {  # where a name of this module is defined: names
     "utmost.design.universal": "universal_mechanism universally_optimal",
     "utmost.errors": "InputError UtmostError",
     "utmost.exact": "Level alpha epsilon number",
-    "utmost.mechanisms": "exponential geometric laplace planar response response_dual staircase",
+    "utmost.mechanisms": "exponential geometric laplace planar planar_geometric response response_dual staircase",
     "utmost.polytopes": "is_kernel_mechanism is_vertex_mechanism kernels vertices",
     "utmost.publish.builder": "budget preview read_plan release table",
     "utmost.publish.release_file": "read_release release_schema write_release",
@@ -83,8 +83,8 @@ _MODULES = {  # public module: its public names; a module elsewhere is named by 
         recover_frequencies remap_reports weighted_grid""",
     "losses = consumer.losses": """ErrorLoss LOSSES Loss LossFamily absolute asymmetric binary drawn legality matrix nib
         over parse power squared""",
-    "mechanisms": """Geometric channel_on exponential folded_geometric geometric inverse_geometric laplace planar
-        response response_dual staircase staircase_space""",
+    "mechanisms": """Geometric PlanarGeometric channel_on exponential folded_geometric geometric inverse_geometric
+        laplace planar planar_geometric response response_dual staircase staircase_space""",
     "noise": """CanonicalLaw FineLaw TightLaw canonical_law canonical_noise channel_sampler draw_channel draw_row
         draw_samples fine_canonical_noise fine_law geometric_noise permute_and_flip_law row_sampler sampling_table
         system_source tight_law""",

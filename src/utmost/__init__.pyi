@@ -66,6 +66,7 @@ from utmost.mechanisms import exponential as exponential
 from utmost.mechanisms import geometric as geometric
 from utmost.mechanisms import laplace as laplace
 from utmost.mechanisms import planar as planar
+from utmost.mechanisms import planar_geometric as planar_geometric
 from utmost.mechanisms import response as response
 from utmost.mechanisms import response_dual as response_dual
 from utmost.mechanisms import staircase as staircase

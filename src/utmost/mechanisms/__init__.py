@@ -11,12 +11,14 @@ from utmost.mechanisms.geometric import (
 )
 from utmost.mechanisms.laplace import laplace
 from utmost.mechanisms.planar import planar
+from utmost.mechanisms.planar_geometric import PlanarGeometric, planar_geometric
 from utmost.mechanisms.randomised_response import response, response_dual
 from utmost.mechanisms.registry import channel_on
 from utmost.mechanisms.staircase import staircase, staircase_space
 
 __all__ = [
     "Geometric",
+    "PlanarGeometric",
     "channel_on",
     "column_weights",
     "exponential",
@@ -25,6 +27,7 @@ __all__ = [
     "inverse_geometric",
     "laplace",
     "planar",
+    "planar_geometric",
     "response",
     "response_dual",
     "staircase",

@@ -13,6 +13,7 @@ from utmost.mechanisms.geometric import GEOMETRIC
 from utmost.mechanisms.laplace import LAPLACE
 from utmost.mechanisms.mechanism_kind import SIZE, BuiltMechanism, MechanismKind, Option
 from utmost.mechanisms.planar import PLANAR
+from utmost.mechanisms.planar_geometric import PLANAR_GEOMETRIC
 from utmost.mechanisms.randomised_response import RESPONSE, RESPONSE_DUAL
 from utmost.mechanisms.staircase import STAIRCASE
 from utmost.noise import check_level
@@ -22,6 +23,7 @@ MECHANISMS: tuple[MechanismKind, ...] = (
     GEOMETRIC,
     LAPLACE,
     PLANAR,
+    PLANAR_GEOMETRIC,
     RESPONSE,
     RESPONSE_DUAL,
     EXPONENTIAL,

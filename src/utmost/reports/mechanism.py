@@ -53,11 +53,15 @@ def describe_samples(mechanism: BuiltMechanism, samples: list[Any]) -> Report:
 
 
 def figure(mechanism: BuiltMechanism, channel: Channel) -> alt.TopLevelMixin:
-    """A heat map of the matrix."""
+    """A heat map of the matrix; between the places of a grid, maps."""
     from utmost import charts
 
     title = mechanism.title if mechanism.level is None else f"{mechanism.title}, {mechanism.level}"
     claim = "Neighbouring inputs give every answer within a factor 1/α: that is the privacy."
+    size = mechanism.facts.get("grid")
+    if size is not None:
+        rows, columns = map(int, size.split("x"))
+        return charts.location_maps(channel, (rows, columns), title, claim.rstrip("."))
     return charts.channel_chart(channel, title, claim)
 
 
