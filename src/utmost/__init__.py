@@ -75,8 +75,8 @@ _MODULES = {  # public module: its public names; a module elsewhere is named by 
         rational""",
     "gaussian = noise.gaussian": "delta_ball gaussian_noise half_width mass_ball noise_spread tail_ball",
     "joint": """CanonicalNoise CellSum CountTree Divisions FoundNoise GaussianNoise GeometricNoise LeastSquares
-        LinearEstimate NoiseLaw NoisyCount Posterior TableEstimate TwoWayEstimate TwoWayTable estimate_table hierarchy
-        least_squares two_way two_way_least_squares""",
+        LinearEstimate NoiseLaw NoisyCount Posterior TableEstimate TwoWayEstimate TwoWayTable UntoldNoise estimate_table
+        hierarchy least_squares two_way two_way_least_squares""",
     "ledger": "Budget BudgetState Charge ChargeReceipt Ledger Part QueryCost ReleaseCost open_ledger",
     "local = publish.local": """CategoryMechanism DegreeCoordinates Frequencies LocationMechanism LocationPrior
         LocationReading PlaneCoordinates TableMetadata estimate_frequencies obfuscate read_locations read_metadata

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.exact import alpha, ball_endpoints, epsilon
-from utmost.joint.laws import CanonicalNoise, FoundNoise, GaussianNoise, GeometricNoise
+from utmost.joint.laws import CanonicalNoise, FoundNoise, GaussianNoise, GeometricNoise, UntoldNoise
 from utmost.noise.selection import selection_law
 from utmost.noise.tight_canonical import TightLaw
 
@@ -119,3 +119,25 @@ def test_likelihood_of_a_found_cell_is_given_that_it_was_told(count, value):
     noise = count + law.threshold - value
     expected = float(law.probability(noise) - law.probability(noise - 1)) / float(law.probability(count))
     assert np.exp(logs[count - 1]) == pytest.approx(expected, rel=1e-9, abs=1e-15)
+
+
+def test_a_known_cell_is_told_with_some_number_or_is_not():
+    law = selection_law(epsilon("0.4"), Fraction(1, 1000))
+    counts = np.arange(1, law.last + 3)
+    told = sum(
+        np.exp(FoundNoise(law, given_told=False).log_likelihood(value, counts))
+        for value in range(law.threshold, law.threshold + int(counts[-1]) + 1)
+    )
+    untold = np.exp(UntoldNoise(law).log_likelihood(0, counts))
+    assert told + untold == pytest.approx(np.ones(len(counts)), abs=1e-12)
+    exact = [float(1 - law.probability(int(count))) for count in counts]
+    assert untold == pytest.approx(exact, rel=1e-9, abs=1e-15)
+    assert UntoldNoise(law).log_likelihood(0, np.array([0])).tolist() == [0.0]
+
+
+@pytest.mark.parametrize("miss", [Fraction(1, 10), Fraction(1, 10**6), Fraction(1, 10**20)])
+def test_a_cell_beyond_the_range_is_told_nearly_always(miss):
+    law = selection_law(epsilon("0.4"), Fraction(1, 1000))
+    low, high = UntoldNoise(law).range(0, miss)
+    assert low == 0
+    assert 1 - law.probability(high + 1) <= miss < 1 - law.probability(high)

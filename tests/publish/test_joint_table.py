@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 from dataclasses import replace
 from datetime import date
 from fractions import Fraction
@@ -16,7 +17,7 @@ import utmost
 from utmost import ledger
 from utmost.cli import run
 from utmost.errors import InputError
-from utmost.joint import CountTree, hierarchy
+from utmost.joint import CountTree, FoundNoise, UntoldNoise, hierarchy
 from utmost.publish.plans import plan_from_mapping
 from utmost.publish.reading.cell_predicates import select_cells
 from utmost.publish.release_file import release_content, release_from_content
@@ -131,6 +132,43 @@ def test_counts_by_themselves_belong_to_a_table_where_they_count_its_cells(folde
     assert counts == {(): 1, ("north",): 1, ("south",): 1, **{tuple(town): 2 for town in TOWNS}}
     with_others = release_of(folder, {**PLACES, "other": True}, query=queries).table("places").tree
     assert len(values_of(with_others)[()]) == 2
+
+
+def test_found_cells_are_told_or_not(folder: Path) -> None:
+    cells = [["north", "a"], ["south", "z"]]
+    table = {**PLACES, "keys": {"columns": ["region", "town"], "cells": cells}, "levels": [["region", "town"]]}
+    by = {"kind": "count", "by": ["town", "region"], "epsilon": 1, "delta": "1e-3"}
+    queries = [{**by, "name": "found"}, {**by, "name": "men", "where": "sex = 'm'"}]
+    release = release_of(folder, {**table, "epsilon": "1/2"}, query=queries)
+    tree = release.table("places").tree
+    laws = {key: [answer.law for answer in answers] for key, answers in zip(tree.keys, tree.answers, strict=True)}
+    told, untold = laws["north", "a"][0], laws["south", "z"][0]
+    assert told == FoundNoise(release["found"].mechanism.law, given_told=False)
+    assert untold == UntoldNoise(release["found"].mechanism.law)
+    assert len(laws["north", "a"]) == len(laws["south", "z"]) == 2
+    assert [len(tree.released(tree.node(1, key))) for key in (("north", "a"), ("south", "z"))] == [2, 1]
+
+    estimate = release.table("places").estimate()
+    assert estimate.mean["south", "z"] == pytest.approx(mean_by_listing(release, told.law), rel=1e-6)
+    assert "untold" in estimate._repr_html_()
+    assert estimate.gls["north", "a"].value == release["places: region, town"].value[0]
+
+
+def mean_by_listing(release: Any, law: Any) -> float:
+    """The posterior mean of the untold cell, over all tables of two cells, each total's divisions equally likely."""
+    level = release["places: region, town"]
+    place = [tuple(cell) for cell in release["found"].query.value_cells(release["found"].drawn)].index(("a", "north"))
+    found = release["found"].value[place]
+    rate, (first, second) = float(level.mechanism.epsilon), level.value
+    total = weighted = 0.0
+    for a in range(120):
+        noise = a + law.threshold - found
+        told = float(law.probability(noise) - law.probability(noise - 1)) if noise > 0 else 0.0
+        for z in range(40):
+            likelihood = told * float(1 - law.probability(z)) * math.exp(-rate * (abs(a - first) + abs(z - second)))
+            total += likelihood / (a + z + 1)
+            weighted += z * likelihood / (a + z + 1)
+    return weighted / total
 
 
 def test_releases_of_the_same_table_are_read_together(folder: Path) -> None:

@@ -2,7 +2,7 @@
 
 from utmost.joint.draws import CellSum
 from utmost.joint.estimate import LinearEstimate, TableEstimate, estimate_table
-from utmost.joint.laws import CanonicalNoise, FoundNoise, GaussianNoise, GeometricNoise, NoiseLaw
+from utmost.joint.laws import CanonicalNoise, FoundNoise, GaussianNoise, GeometricNoise, NoiseLaw, UntoldNoise
 from utmost.joint.least_squares import LeastSquares, least_squares
 from utmost.joint.posterior import Posterior
 from utmost.joint.prior import Divisions
@@ -25,6 +25,7 @@ __all__ = [
     "TableEstimate",
     "TwoWayEstimate",
     "TwoWayTable",
+    "UntoldNoise",
     "estimate_table",
     "hierarchy",
     "least_squares",

@@ -124,7 +124,8 @@ class TableEstimate(Tabular):
         tree, nodes = self.tree, range(self.tree.size)
         finest = tree.columns[-1]
         names = unique_columns(finest, NUMBER_COLUMNS)
-        answers = [tree.answers[node][0].value if len(tree.answers[node]) == 1 else None for node in nodes]
+        released = [tree.released(node) for node in nodes]
+        answers = [values[0] if len(values) == 1 else None for values in released]
         linear, intervals = [self.gls[key] for key in tree.keys], list(self.interval.values())
         return ResultTable(
             (

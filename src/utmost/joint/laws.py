@@ -7,7 +7,8 @@ For each law, N the noise and y the answer:
 | geometric | ∝ α^|x−y|; at an end Pr[y = low] = α^(x−low)/(1+α) | (1−α)²/((1−αe^θ)(1−αe^−θ)), θ < ε |
 | discrete Gaussian | ∝ e^(−(x−y)²/(2σ²)); at an end that absorbs, a tail | ≤ e^(θ²σ²/2) |
 | canonical | ∝ α^|x−y| for |x−y| ≤ R | at most the geometric's: E cosh θN grows with R |
-| found key | Pr[N = x+τ−y]/π(x), since the cell was told | none; its range is used (`noise.selection`) |
+| found key | Pr[N = x+τ−y], or over π(x) given that the cell was told | none; its range is used (`noise.selection`) |
+| key not found | 1 − π(x) | none; its range is used |
 
 An answer that is brought back to an end moves towards the truth, so on that side only the positive part of the noise
 counts: E e^(θN⁺) = Pr[N ≤ 0] + Σ_{n>0} Pr[N = n]·e^(θn).
@@ -20,6 +21,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from bisect import bisect_left
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -66,6 +68,11 @@ class NoiseLaw(ABC):
     def variance(self) -> Fraction | None:
         """An upper bound on the noise's variance; None where the answer has no unbiased value."""
         return None
+
+    @property
+    def has_value(self) -> bool:
+        """Is an answer a number."""
+        return True
 
     def unbiased(self, value: int) -> Fraction:
         """A number whose expectation is the count."""
@@ -222,9 +229,14 @@ class CanonicalNoise(NoiseLaw):
 
 @dataclass(frozen=True, slots=True)
 class FoundNoise(NoiseLaw):
-    """A cell found in the data, told with y = x + τ − N because N ≤ x: likelihood given that it was told."""
+    """A cell found in the data, told with y = x + τ − N because N ≤ x.
+
+    Of one cell that is looked at because it was told, the likelihood is given that it was. Where cells were known
+    before, that a cell was told is part of the answer (not `given_told`), and others have `UntoldNoise`.
+    """
 
     law: SelectionLaw
+    given_told: bool = True
 
     @property
     def ends(self) -> tuple[int | None, int | None]:
@@ -237,12 +249,36 @@ class FoundNoise(NoiseLaw):
         masses, told = _selection_logs(self.law)
         inner = (places >= 1) & (places <= self.law.last) & (counts >= 1)
         logs = np.full(len(counts), -np.inf)
-        logs[inner] = masses[places[inner] - 1] - told[np.minimum(counts[inner], self.law.last) - 1]
+        logs[inner] = masses[places[inner] - 1]
+        if self.given_told:
+            logs[inner] -= told[np.minimum(counts[inner], self.law.last) - 1]
         return logs
 
     def range(self, value: int, miss: Fraction) -> tuple[int, int]:
         """Given that the cell is told its count is outside with probability at most `miss` (`SelectionLaw`)."""
         return self.law.told_range(value - self.law.threshold, miss)
+
+
+@dataclass(frozen=True, slots=True)
+class UntoldNoise(NoiseLaw):
+    """A cell that was known before and not found: that it was not told is all there is, and it has no number."""
+
+    law: SelectionLaw
+
+    @property
+    def has_value(self) -> bool:
+        """No."""
+        return False
+
+    def log_likelihood(self, value: int, counts: Ints) -> Floats:
+        """ln(1 − π(x)): a cell of L units is always told."""
+        untold = _untold_logs(self.law)
+        return np.asarray(untold[np.clip(counts, 0, self.law.last)])
+
+    def range(self, value: int, miss: Fraction) -> tuple[int, int]:
+        """0 and the greatest count that is not told with a probability above `miss`."""
+        counts = range(self.law.last + 1)
+        return 0, bisect_left(counts, True, key=lambda n: self.law.is_likelier(n, 1 - miss, self.law.last)) - 1
 
 
 def _cut(low: int, high: int, ends: tuple[int | None, int | None]) -> tuple[int, int]:
@@ -348,3 +384,11 @@ def _selection_logs(law: SelectionLaw) -> tuple[Floats, Floats]:
     masses = law.error_masses()[1]
     with np.errstate(divide="ignore"):
         return np.log(masses), np.log(np.cumsum(masses))
+
+
+@lru_cache(maxsize=64)
+def _untold_logs(law: SelectionLaw) -> Floats:
+    """ln(1 − π(n)) for n from 0 to L, summed from the end, where the masses are small."""
+    masses = law.error_masses()[1]
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(np.minimum(np.append(np.cumsum(masses[::-1])[::-1], 0.0), 1.0)))

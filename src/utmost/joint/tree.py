@@ -111,6 +111,10 @@ class CountTree:
             answers[node] = (*answers[node], NoisyCount(value, law, source))
         return replace(self, answers=tuple(answers))
 
+    def released(self, node: int) -> list[int]:
+        """The numbers that were told of a cell."""
+        return [answer.value for answer in self.answers[node] if answer.law.has_value]
+
     def bounds(self, node: int) -> tuple[int, int | None]:
         """The least and the greatest count that is possible, by public counts and the ends that laws state."""
         total = self.totals.get(node)

@@ -90,7 +90,7 @@ def _level_blocks(estimate: TableEstimate, level: int) -> dict[str, Block | None
 def _row(estimate: TableEstimate, node: int) -> tuple[Cell, ...]:
     tree, key = estimate.tree, estimate.tree.keys[node]
     (low, high), linear = estimate.interval[key], estimate.gls[key]
-    released = ", ".join(str(answer.value) for answer in tree.answers[node])
+    released = ", ".join(str(answer.value) if answer.law.has_value else "untold" for answer in tree.answers[node])
     unbiased: tuple[Cell, ...] = ("", "")
     if linear is not None:
         reach = (linear.interval[1] - linear.interval[0]) / 2
@@ -171,7 +171,7 @@ def _cell_document(estimate: TableEstimate, node: int) -> dict[str, Any]:
     return {
         "level": list(tree.columns[tree.levels[node]]),
         "key": [None if part is None else json_key(part) for part in key],
-        "released": [answer.value for answer in tree.answers[node]],
+        "released": tree.released(node),
         "public": tree.known_total(node),
         "mean": estimate.mean[key],
         "interval": list(estimate.interval[key]),
@@ -239,5 +239,5 @@ def _cloud(estimate: TableEstimate, level: int) -> ReadingCloud | None:
 
 def _face_value(estimate: TableEstimate, node: int) -> float | None:
     """The mean of a cell's answers."""
-    values = [answer.value for answer in estimate.tree.answers[node]]
+    values = estimate.tree.released(node)
     return sum(values) / len(values) if values else None

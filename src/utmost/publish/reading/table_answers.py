@@ -19,14 +19,18 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from utmost.data.cells import Cell
+from utmost.data.found_cells import is_plain_key
 from utmost.data.predicates import parse_expression, parse_predicate
 from utmost.errors import InputError
 from utmost.exact import epsilon as level_of
-from utmost.joint import CanonicalNoise, GaussianNoise, GeometricNoise, NoiseLaw
+from utmost.joint import CanonicalNoise, FoundNoise, GaussianNoise, GeometricNoise, NoiseLaw, UntoldNoise
 from utmost.queries.answer_mechanisms.canonical import CanonicalLattice
 from utmost.queries.answer_mechanisms.gaussian import GaussianLattice
 from utmost.queries.answer_mechanisms.lattice import GeometricLattice, LatticeMechanism
+from utmost.queries.answer_mechanisms.selection import SelectionMechanism
 from utmost.queries.count import Count
+from utmost.queries.found_cells import MAX_FOUND_CELLS
+from utmost.queries.found_count import FoundCount
 from utmost.queries.grouped import GroupedQuery
 from utmost.queries.tables import CountTable, Level, TableLevel
 
@@ -168,12 +172,14 @@ def _level_answers(answer: Answer, query: TableLevel, table: CountTable, source:
 def _typed_cells(table: CountTable, columns: Level) -> frozenset[tuple[tuple[type, object], ...]]:
     """The finest cells in an order of columns, keys with their types: true is not 1."""
     places = [table.columns.index(column) for column in columns]
-    return frozenset(tuple((type(cell[k]), cell[k]) for k in places) for cell in table.finest_cells)
+    return frozenset(_typed(tuple(cell[place] for place in places)) for cell in table.finest_cells)
 
 
 def _count_answers(answer: Answer, table: CountTable, source: str) -> Iterator[LevelAnswers]:
     """A count by itself: of all rows of the table, or of finest cells."""
     query = answer.query
+    if isinstance(query, FoundCount):
+        yield from _found_answers(answer, query, table, source)
     if not isinstance(answer.mechanism, LatticeMechanism):
         return
     if isinstance(query, Count) and table.grouping.other:
@@ -189,15 +195,44 @@ def _cells_answers(answer: Answer, query: GroupedQuery, table: CountTable, sourc
         return
     places = [names.index(column) for column in table.columns]
     known = _typed_cells(table, table.columns)
-    has_same_other = {tuple((type(cell[k]), cell[k]) for k in places) for cell in query.grouping.cells} == known
+    has_same_other = {_typed(tuple(cell[place] for place in places)) for cell in query.grouping.cells} == known
     values = {}
     for cell, value in _numbered(query.grouping.cells, answer).items():
         key = tuple(cell[place] for place in places)
         is_other = any(part is None for part in key)
-        if has_same_other if is_other else tuple((type(part), part) for part in key) in known:
+        if has_same_other if is_other else _typed(key) in known:
             values[key] = value
     if values:
         yield LevelAnswers(table.columns, values, noise_law(answer.mechanism), source)
+
+
+def _found_answers(answer: Answer, query: FoundCount, table: CountTable, source: str) -> Iterator[LevelAnswers]:
+    """Found cells that are finest cells of the table, and that the others were not told.
+
+    Where as many cells are told as a file may have, some may have been left out, and nothing is said.
+    """
+    if set(query.by) != set(table.columns):
+        return
+    assert isinstance(answer.mechanism, SelectionMechanism)
+    found = query.value_cells(answer.drawn)
+    if len(found) >= MAX_FOUND_CELLS:
+        return
+    places = [query.by.index(column) for column in table.columns]
+    known, law = _typed_cells(table, table.columns), answer.mechanism.law
+    keys: list[Cell] = [tuple(cell[place] for place in places) for cell in found]
+    told = {key: value for key, value in _numbered(keys, answer).items() if _typed(key) in known}
+    if told:
+        yield LevelAnswers(table.columns, told, FoundNoise(law, given_told=False), source)
+    typed = set(map(_typed, keys))
+    cells = [cell for cell in table.finest_cells if None not in cell and all(map(is_plain_key, cell))]
+    untold = dict.fromkeys((cell for cell in cells if _typed(cell) not in typed), 0)
+    if untold:
+        yield LevelAnswers(table.columns, untold, UntoldNoise(law), source)
+
+
+def _typed(key: Cell) -> tuple[tuple[type, object], ...]:
+    """A key that is equal to no key of other types: true is not 1."""
+    return tuple((type(part), part) for part in key)
 
 
 def _numbered(cells: Iterable[Cell], answer: Answer) -> dict[Cell, int]:
