@@ -66,3 +66,11 @@ def test_definitions_and_a_mechanism_are_judged(run):
         "randomised response with ε = ln 3 does not meet pure:1",
         "randomised response with ε = ln 3 meets approximate:1,1/10",
     ]
+
+
+@pytest.mark.slow
+def test_the_table_of_gains_is_that_of_the_page(run):
+    page = (EXAMPLES.parent / "docs" / "planning.md").read_text(encoding="utf-8")
+    lines = run("planning_table")
+    assert len(lines) == 9
+    assert "\n".join(lines) in page

@@ -81,7 +81,7 @@ VALID: dict[str, tuple[Any, ...]] = {
     "vertices": (ut.line(2),),
 }
 NEEDS_FILES = {"budget", "preview", "read_plan", "release", "Level", "Space", "InputError", "UtmostError"}
-NEEDS_FILES |= {"read_channel", "read_release", "write_channel", "write_release"}
+NEEDS_FILES |= {"read_channel", "read_release", "strategies", "write_channel", "write_release"}
 WRONG: dict[str, Any] = {
     "nothing": None,
     "a float": 0.5,

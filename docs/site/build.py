@@ -40,6 +40,7 @@ NAVIGATION = {
         "notebooks/found_keys",
         "plan",
         "tables",
+        "planning",
         "sources",
         "predicates",
         "budgets",

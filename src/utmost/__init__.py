@@ -35,6 +35,7 @@ _NAMES = {  # where a name of this module is defined: names
     "utmost.mechanisms": "exponential geometric laplace planar planar_geometric response response_dual staircase",
     "utmost.polytopes": "is_kernel_mechanism is_vertex_mechanism kernels vertices",
     "utmost.publish.builder": "budget preview read_plan release table",
+    "utmost.publish.table_strategies": "strategies",
     "utmost.publish.release_file": "read_release release_schema write_release",
     "utmost.qif": "hyper iterative_bayesian_update kantorovich refinement",
     "utmost.spaces": "Space cycle databases discrete graph grid hamming line points space",
@@ -89,6 +90,7 @@ _MODULES = {  # public module: its public names; a module elsewhere is named by 
         draw_samples fine_canonical_noise fine_law geometric_noise permute_and_flip_law row_sampler sampling_table
         system_source tight_law""",
     "papers": "KEYS Item Report item report",
+    "planning": "Strategy StrategyComparison compare_strategies",
     "polytopes": """Decomposition Kernel PosteriorRegion count_kernels count_vertices decomposition is_kernel_mechanism
         is_vertex_mechanism kernels posterior_region vertices""",
     "precision": """Attack BINARY16 BINARY32 BINARY64 Implementation NumberFormat PrecisionGuarantee UniformGenerator

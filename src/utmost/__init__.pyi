@@ -14,6 +14,7 @@ from utmost import ledger as ledger
 from utmost import mechanisms as mechanisms
 from utmost import noise as noise
 from utmost import papers as papers
+from utmost import planning as planning
 from utmost import polytopes as polytopes
 from utmost import precision as precision
 from utmost import qif as qif
@@ -87,6 +88,7 @@ from utmost.publish.builder import table as table
 from utmost.publish.release_file import read_release as read_release
 from utmost.publish.release_file import release_schema as release_schema
 from utmost.publish.release_file import write_release as write_release
+from utmost.publish.table_strategies import strategies as strategies
 from utmost.qif import hyper as hyper
 from utmost.qif import iterative_bayesian_update as iterative_bayesian_update
 from utmost.qif import kantorovich as kantorovich

@@ -25,6 +25,7 @@ from utmost.cli import (
     obfuscate,
     optimal,
     papers,
+    plan,
     precision,
     privacy_type,
     recover,
@@ -41,6 +42,7 @@ COMMANDS_BY_ROLE = {
     "Start": {"demo": demo},
     "Curator (publish a table)": {
         "release": release,
+        "plan": plan,
         "inspect": inspect,
         "budget": budget,
         "calibrate": calibrate,

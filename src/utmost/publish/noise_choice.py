@@ -83,9 +83,16 @@ def price_noise(plan: Plan, setting: PrivacySetting, budget: Budget | None) -> t
     delta = plan.price.delta or (None if budget is None else budget.delta)
     if not delta:
         raise missing
+    plan = _share_rho(plan)
     if composition == "zcdp":
         return _price_by_rho(plan, setting, delta)
     return _price_by_distributions(plan, setting, delta)
+
+
+def _share_rho(plan: Plan) -> Plan:
+    """The plan where shares of levels that were planned are planned for sums of ρ."""
+    shared = {spec.name: spec for table in plan.tables for spec in table.for_sums_of_rho().specs}
+    return replace(plan, queries=tuple(shared.get(spec.name, spec) for spec in plan.queries))
 
 
 def _takes_any_noise(plan: Plan) -> bool:

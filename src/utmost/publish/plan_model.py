@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from utmost.data.selection import NeighbourRelation, Partition, PrivacyUnit
 from utmost.data.sources import Source
 from utmost.errors import InputError
-from utmost.publish.plan_tables import TableSpec
 from utmost.publish.pricing import GEOMETRIC
+from utmost.publish.table_specs import TableSpec
 from utmost.publish.wanted_errors import WantedError
 from utmost.queries.query import Query
 

@@ -1,4 +1,4 @@
-"""Tables in plans: `[[table]]` is read here, checked, and becomes one query for each level with its part of the price.
+"""Tables in plans: `[[table]]` is read here and checked; `table_specs` makes a query of each level.
 
 Whether the levels fit together is decided from the declared keys alone: no row can change it.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, permutations, product
 from math import prod
@@ -23,7 +23,6 @@ from utmost.registry import similar_name
 
 if TYPE_CHECKING:
     from utmost.data.selection import Key
-    from utmost.publish.plan_model import QuerySpec
 
 MAX_LEVELS = 100
 MAX_TOTAL = 10**18  # rows of a known total
@@ -33,54 +32,6 @@ WORKLOADS = ("levels", "cells", "prefix", "ranges", MARGINALS)
 MAX_SHARE = 10**6
 
 Combinations = tuple[tuple["Key", ...], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class TableSpec:
-    """A table of a plan: what is counted, what the plan says of it, and its price, which the levels share.
-
-    `entries` are the plan's own, but for name, price and noise. `price` is a query with the price of the whole table.
-    """
-
-    table: CountTable
-    entries: Mapping[str, Any]
-    price: QuerySpec
-    shares: tuple[Fraction, ...]  # of the levels: they add up to 1
-    workload: str
-
-    @property
-    def name(self) -> str:
-        """The table's name."""
-        return self.table.name
-
-    @property
-    def specs(self) -> tuple[QuerySpec, ...]:
-        """A query for each level, with its part of the price; of a wanted error each has the same."""
-        levels = zip(self.table.query_names, self.table.queries, self.shares, strict=True)
-        return tuple(replace(_part_of(self.price, share), name=name, query=query) for name, query, share in levels)
-
-
-def table_spec(
-    table: CountTable,
-    entries: Mapping[str, Any],
-    price: QuerySpec,
-    shares: tuple[Fraction, ...] | None,
-    workload: str,
-) -> TableSpec:
-    """The table with its shares: those of the plan, or those that suit its workload."""
-    number = len(table.levels)
-    return TableSpec(table, entries, price, shares or (Fraction(1, number),) * number, workload)
-
-
-def _part_of(price: QuerySpec, part: Fraction) -> QuerySpec:
-    """A part of a price."""
-    return replace(
-        price,
-        epsilon=price.epsilon * part,
-        rho=None if price.rho is None else price.rho * part,
-        share=None if price.share is None else price.share * part,
-        noise_delta=price.noise_delta * part,
-    )
 
 
 def parse_count_table(name: str, fields: Fields) -> tuple[CountTable, dict[str, Any], tuple[Fraction, ...] | None, str]:

@@ -16,9 +16,9 @@ from utmost.data.lookup import Lookup
 from utmost.data.selection import Key
 from utmost.data.sources import Source
 from utmost.publish.plan_model import Plan, QuerySpec
-from utmost.publish.plan_tables import TableSpec
 from utmost.publish.plans import DEFAULT_LEDGER, DEFAULT_OVER_PART
 from utmost.publish.pricing import GEOMETRIC, PricedPair, pair_queries
+from utmost.publish.table_specs import TableSpec
 from utmost.queries.tables import TableLevel
 
 BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")  # a key that TOML takes without quotes

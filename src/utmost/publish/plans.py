@@ -20,15 +20,17 @@ from utmost.exact import epsilon as level_of
 from utmost.exact.files import check_no_named_pipe
 from utmost.exact.input_text import Fields, check_plain_text, file_error_reason, parse_toml
 from utmost.ledger.costs import MAX_AMOUNT_DIGITS, check_rho
+from utmost.planning.shares import EPSILON, RHO
 from utmost.publish import key_files, plan_tables, pricing
 from utmost.publish.plan_model import Plan, PlanPrice, QuerySpec, name_query_in_errors
-from utmost.publish.plan_tables import TableSpec
 from utmost.publish.pricing import CANONICAL, GEOMETRIC, NOISES
+from utmost.publish.table_specs import TableSpec, table_spec
 from utmost.publish.wanted_errors import WantedError, parse_wanted_error
 from utmost.queries import found_cells, registry
 from utmost.queries.count import Count
 from utmost.queries.keys import check_key
 from utmost.queries.over import Over
+from utmost.queries.privacy_setting import PrivacySetting
 from utmost.queries.query import Query
 from utmost.queries.tables import TableLevel
 
@@ -120,7 +122,7 @@ def plan_from_mapping(content: Mapping[str, Any], folder: Path | None = None) ->
             f"plan must have from 1 to {MAX_QUERIES} queries, got {len(tables)}", "query", "add [[query]] tables"
         )
     queries = _parse_tables(tables, head.price, head.noise)
-    head = replace(head, tables=tuple(_parse_count_table(fields, head.price, head.noise) for fields in count_tables))
+    head = replace(head, tables=tuple(_parse_count_table(fields, head) for fields in count_tables))
     plan = with_queries(head, [*queries, *table_queries(head.tables)])
     top.finish()
     return plan
@@ -309,7 +311,7 @@ def parse_query_table(head: Plan, table: Mapping[str, Any]) -> tuple[QuerySpec, 
 
 def parse_count_table(head: Plan, table: Mapping[str, Any]) -> TableSpec:
     """The table in one [[table]] of a plan; `head` is the plan without its queries."""
-    return _parse_count_table(Fields(_load_entry(head, "table", table), "table"), head.price, head.noise)
+    return _parse_count_table(Fields(_load_entry(head, "table", table), "table"), head)
 
 
 def _load_entry(head: Plan, section: str, entry: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -417,11 +419,11 @@ def _parse_prices(name: str, fields: Fields, price: PlanPrice, plan_noise: str) 
     return QuerySpec(name, epsilon, Count(), wanted, share, False, None, noise, inherits_noise, rho)
 
 
-def _parse_count_table(fields: Fields, price: PlanPrice, plan_noise: str) -> TableSpec:
+def _parse_count_table(fields: Fields, head: Plan) -> TableSpec:
     """A [[table]] of a plan."""
     name = parse_query_name(fields)
     table_fields = fields.with_label(f'table "{name}"')
-    spec = _parse_prices(name, table_fields, price, plan_noise)
+    spec = _parse_prices(name, table_fields, head.price, head.noise)
     table, entries, shares, workload = plan_tables.parse_count_table(name, table_fields)
     if spec.wanted is not None and shares is not None:
         raise table_fields.error("shares", "must not be given with error", "every level gets the error that is wanted")
@@ -431,7 +433,10 @@ def _parse_count_table(fields: Fields, price: PlanPrice, plan_noise: str) -> Tab
     _check_digits(table_fields, "delta", spec.noise_delta)
     for query_name in table.query_names:
         parse_query_name(Fields({"name": query_name}, table_fields.label))
-    return plan_tables.table_spec(table, entries, spec, shares, workload)
+    setting = PrivacySetting(head.neighbours, head.unit, head.part, None)
+    has_rho = spec.rho is not None or (spec.share is not None and head.price.rho is not None)
+    measure = RHO if has_rho else EPSILON
+    return table_spec(table, entries, spec, shares, workload, setting, measure=measure)
 
 
 def _parse_own_rho(fields: Fields, noise: str, wanted: WantedError | None) -> Fraction | None:

@@ -218,7 +218,7 @@ class TableLevel(LatticeQuery):
         if len(self.cells) == 1 and everyone and setting.unit.column is None:
             problem = "levels must not have one cell with all rows: under replace their number is public"
             raise InputError(problem, "levels", "take [] out: the release has the number of units anyway")
-        sensitivity = self._moved_rows(setting)
+        sensitivity = self.moved_rows(setting)
         mechanism = GeometricLattice(epsilon / sensitivity, 0, self._most_rows(setting))
         if sensitivity == 1:
             return SelectedMechanism(mechanism, sensitivity, PER_CELL_CLAIM, "geometric")
@@ -240,7 +240,8 @@ class TableLevel(LatticeQuery):
         """2 where rows can pass from one cell to another, else 1."""
         return 2 if setting.replacing and len(self.cells) > 1 else 1
 
-    def _moved_rows(self, setting: PrivacySetting) -> int:
+    def moved_rows(self, setting: PrivacySetting) -> int:
+        """By how much a unit moves all cells of the level together."""
         rows = self._sides(setting) * setting.unit.bound
         return rows if setting.unit.groups is None else min(rows, len(self.table.finest_cells))
 

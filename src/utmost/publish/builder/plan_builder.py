@@ -24,8 +24,8 @@ from utmost.registry import similar_name
 if TYPE_CHECKING:
     from utmost.publish.execute import Preview, Progress
     from utmost.publish.inspection import Inspection
-    from utmost.publish.plan_tables import TableSpec
     from utmost.publish.release_model import Release
+    from utmost.publish.table_specs import TableSpec
     from utmost.queries.tables import CountTable
 
 MIN_DEFAULT_STEPS = 10  # from low to high, where a step of 1 is taken without being asked for
