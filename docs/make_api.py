@@ -34,8 +34,8 @@ exact: write `"0.1"` or `"1/10"`, not the float `0.1`.
 MAX_LINE_CHARS = 100  # of a signature on one line
 ROLES = {  # role: (homes of names of utmost, public modules)
     "Curator": (
-        ("utmost.publish.builder", "utmost.publish.release_file"),
-        ("builder", "queries", "ledger", "data", "calibration", "local"),
+        ("utmost.publish.builder", "utmost.publish.release_file", "utmost.publish.table_strategies"),
+        ("builder", "planning", "queries", "ledger", "data", "calibration", "local"),
     ),
     "Analyst": (("utmost.consumer", "utmost.consumer.counts"), ("consumer", "priors", "losses", "joint")),
     "Designer": (

@@ -1,7 +1,7 @@
 """Print how much planning a table gains, and how far it is from what no linear unbiased strategy can beat.
 
-Variance of a workload from the cells alone over that from the best strategy that `utmost plan` looks at, and c. It takes
-a minute.
+Variance of a workload from the cells alone over that from the best strategy that `utmost plan` looks at, and c. It
+takes a minute.
 """
 
 from __future__ import annotations
