@@ -53,8 +53,8 @@ NAVIGATION = {
     ],
     "Analyst": ["consumer", "notebooks/readings", "estimate", "joint", "notebook", "release-file"],
     "Designer": [
-        *("designer", "notebooks/city_map", "spaces", "mechanisms", "capacity", "kernels", "universal"),
-        *("several-counts", "canonical", "qif"),
+        *("designer", "notebooks/city_map", "notebooks/own_type", "spaces", "mechanisms", "capacity", "kernels"),
+        *("universal", "several-counts", "canonical", "qif"),
         *("continuous-laws", "continuous-loss", "continuous-grid"),
     ],
     "Auditor": ["audit", "notebooks/broken_mechanism", "precision", "noise", "definitions", "profiles", "generality"],

@@ -209,7 +209,8 @@ def wide_design(
         check_search_memory(space, double_costs)
     lower_costs, upper_costs = cost_bounds(consumer, PRECISION_BITS[-1])
     free_bound = FreeBound(free_loss(lower_costs), lower_costs)
-    if free_bound.lower == min(upper_costs.sum(axis=0)):
+    silent_loss = min(upper_costs.sum(axis=0))
+    if free_bound.lower == silent_loss:
         return constant_design(space, level, upper_costs, free_bound)
     double_upper_costs = upper_costs.astype(float)
     search = interior_point_search(
@@ -217,10 +218,12 @@ def wide_design(
     )
     u, prices = search.proof(space, level, lower_costs)
     bound = PriceBound(sum(u, Fraction(0)), space, level, lower_costs, multipliers=u, prices=prices)
-    fallback = (simple_design if search.interrupted else constant_design)(space, level, upper_costs, bound)
     designs = (certify_design(space, level, upper_costs, DesignAttempt(rows, bound)) for rows in search.mechanisms())
-    best = next((design for design in designs if design is not None), fallback)
-    return replace(min(fallback, best, key=lambda design: design.loss), stopped=search.interrupted)
+    best = next((design for design in designs if design is not None), None)
+    if best is None or best.loss >= silent_loss or search.interrupted:
+        simple = (simple_design if search.interrupted else constant_design)(space, level, upper_costs, bound)
+        best = simple if best is None else min(simple, best, key=lambda design: design.loss)
+    return replace(best, stopped=search.interrupted)
 
 
 def _double_costs(consumer: Consumer) -> npt.NDArray[np.float64]:
