@@ -143,3 +143,41 @@ def test_new_columns_of_a_csv_file_are_inspected_with_those_they_are_made_of(utm
     assert "query decades: 2 of them in a listed cell; 3 listed cells without a row" in result.out
     document = utmost("inspect", "plan.toml", "--json").document
     assert (document["queries"][2]["in_cells"], document["queries"][2]["empty_cells"]) == (2, 3)
+
+
+LOOKUP = """
+[[lookup]]
+location = "places.csv"
+on = { place = "code" }
+take = ["size", "since"]
+columns = { size = "integer", since = "date" }
+"""
+
+
+def test_values_of_a_public_table_that_do_not_fit_their_kind_are_told(utmost):
+    Path("places.csv").write_text("code,size,since,rest\nnorth,many,2020-01-01,?\nsouth,NA,,?\neast,NA,2020-02-30,?\n")
+    Path("plan.toml").write_text(PLAN.replace("[unit]", LOOKUP + "[unit]").replace("age > 0", "size > 0"))
+    lines = utmost("inspect", "plan.toml").out.splitlines()
+    assert [line for line in lines if "lookup" in line] == [
+        PREFIX + "lookup places.csv: column size: 3 values do not fit kind integer and count as missing",
+        PREFIX + "lookup places.csv: column size: most frequent of these: 'NA' (2), 'many' (1)",
+        PREFIX + "lookup places.csv: column since: 1 value does not fit kind date and counts as missing",
+        PREFIX + "lookup places.csv: column since: most frequent of these: '2020-02-30' (1)",
+    ]
+    document = utmost("inspect", "plan.toml", "--json").document
+    assert document["lookups"][0] == {
+        "lookup": "places.csv",
+        "column": "size",
+        "kind": "integer",
+        "misfits": 3,
+        "markers": [{"text": "NA", "count": 2}, {"text": "many", "count": 1}],
+    }
+
+
+def test_of_a_public_table_whose_values_fit_nothing_is_told(utmost):
+    Path("places.csv").write_text("code,size,since\nnorth,1,2020-01-01\nsouth,,\n")
+    Path("plan.toml").write_text(PLAN.replace("[unit]", LOOKUP + "[unit]").replace("age > 0", "size > 0"))
+    result = utmost("inspect", "plan.toml")
+    assert result.code == 0
+    assert "lookup" not in result.out
+    assert utmost("inspect", "plan.toml", "--json").document["lookups"] == []

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from utmost.reports import Table as ReportTable
 
 MAX_FRACTION_CHARS = 7  # characters of a fraction that a table shows as it is
+COLUMN_GAP = 2  # characters between two columns of a table
+MAX_UNBROKEN_CHARS = 24  # characters of a word in a column of text, beyond which it may be broken
 MAX_TABLE_ROWS = 24  # rows of a matrix up to which the terminal shows all
 CORNER_ROWS = 10  # rows of a larger one
 
@@ -88,8 +90,72 @@ def build_table(header: Sequence[str], rows: Sequence[Sequence[str]], text_colum
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], text_columns: int = 1) -> None:
-    """Print a table on stdout."""
-    console().print(build_table(header, rows, text_columns))
+    """Print a table on stdout; in parts, one below the other, where the terminal is too narrow for all its columns.
+
+    The first part has all columns of text, each other those that tell the rows apart. No number is broken in two.
+    """
+    screen = console()
+    least = [_least_width(header[k], [row[k] for row in rows], k < text_columns) for k in range(len(header))]
+    names = _naming_columns(rows, min(text_columns, len(header)))
+    for number, columns in enumerate(_parts_of_columns(least, text_columns, names, screen.width)):
+        part_header, part = [header[k] for k in columns], [[row[k] for k in columns] for row in rows]
+        table = build_table(part_header, part, names if number else text_columns)
+        widths = _fitting_widths(part_header, part, [least[k] for k in columns], screen.width)
+        for column, width in zip(table.columns, widths, strict=True):
+            column.width = width
+        screen.print(*[""] if number else [], table, sep="\n")
+
+
+def _naming_columns(rows: Sequence[Sequence[str]], text_columns: int) -> int:
+    """How many of the columns of text tell the rows apart; all, where none do."""
+    for count in range(1, text_columns):
+        if len({tuple(row[:count]) for row in rows}) == len(rows):
+            return count
+    return text_columns
+
+
+def _parts_of_columns(least: Sequence[int], text_columns: int, names: int, width: int) -> list[list[int]]:
+    """The columns of each part of a table: those of text, then as many others as fit beside them."""
+    parts = [list(range(min(text_columns, len(least))))]
+    left = width - sum(least[k] + COLUMN_GAP for k in parts[0])
+    for k in range(len(parts[0]), len(least)):
+        if left < least[k] and (len(parts) > 1 or k > text_columns):
+            parts.append(list(range(names)))
+            left = width - sum(least[name] + COLUMN_GAP for name in parts[-1])
+        parts[-1].append(k)
+        left -= least[k] + COLUMN_GAP
+    return parts
+
+
+def _least_width(heading: str, cells: Sequence[str], is_text: bool) -> int:
+    """Where a column cannot be narrower: headings and texts are broken at blanks, long words anywhere, numbers not."""
+    from rich.cells import cell_len
+
+    words = max(map(cell_len, heading.split()), default=0)
+    if not is_text:
+        return max([words, *map(cell_len, cells)])
+    return min(max([words, *(cell_len(word) for cell in cells for word in cell.split())]), MAX_UNBROKEN_CHARS)
+
+
+def _fitting_widths(
+    header: Sequence[str], rows: Sequence[Sequence[str]], least: Sequence[int], width: int
+) -> list[int | None]:
+    """The widths of columns beside each other; those that can be narrower are, where they would not fit."""
+    from rich.cells import cell_len
+
+    widths = [
+        max(cell_len(line) for cell in column for line in cell.split("\n"))
+        for column in zip(header, *rows, strict=True)
+    ]
+    excess = sum(widths) + COLUMN_GAP * (len(widths) - 1) - width
+    if excess <= 0:
+        return [None] * len(widths)
+    for _ in range(excess):
+        widest = max(range(len(widths)), key=lambda k: widths[k] - least[k])
+        if widths[widest] <= least[widest]:
+            return [None] * len(widths)  # too narrow for a column by itself: what is too long is broken
+        widths[widest] -= 1
+    return [*widths]
 
 
 def fits_terminal(renderables: Sequence[Table | str]) -> bool:
@@ -136,7 +202,7 @@ def print_block(block: Block) -> None:
     elif isinstance(block, Matrix):
         print_channel(block.channel)
     elif isinstance(block, ReportTable):
-        console().print(_report_table(block))
+        print_table(block.header, _cell_texts(block), block.text_columns)
     elif isinstance(block, SideBySide):
         _print_columns(block)
     elif isinstance(block, Verbatim):
@@ -160,7 +226,11 @@ def _print_columns(block: SideBySide) -> None:
 
 
 def _report_table(table: ReportTable) -> Table:
-    return build_table(table.header, [[str(cell) for cell in row] for row in table.rows], table.text_columns)
+    return build_table(table.header, _cell_texts(table), table.text_columns)
+
+
+def _cell_texts(table: ReportTable) -> list[list[str]]:
+    return [[str(cell) for cell in row] for row in table.rows]
 
 
 def print_channel(channel: Channel) -> None:

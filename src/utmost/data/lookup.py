@@ -21,6 +21,7 @@ from types import MappingProxyType
 from typing import Any
 
 from utmost.data.derive import check_new_name
+from utmost.data.engines.csv_types import count_unreadable, frequent_misfits
 from utmost.data.engines.duckdb import DUCKDB
 from utmost.data.engines.engine import CSV, PARQUET, Engine, Location, Row
 from utmost.data.engines.expressions import digits, text_literal
@@ -72,7 +73,7 @@ class Lookup:
     @property
     def name(self) -> str:
         """The file's name, without its folder."""
-        return Path(self.location).name
+        return Path(self.location).name or self.location
 
     @property
     def label(self) -> str:
@@ -104,6 +105,20 @@ class PublicRows:
         return PublicRows((), self.types, self.fingerprint)
 
 
+@dataclass(frozen=True, slots=True)
+class PublicMisfits:
+    """A column of a public CSV file with texts that are no value of its kind: NULL in every row that takes them.
+
+    `markers` are the most frequent of them, with their number.
+    """
+
+    lookup: str
+    column: str
+    kind: ColumnKind
+    count: int
+    markers: tuple[tuple[str, int], ...]
+
+
 def check_public(lookup: Lookup, folder: Path, private: Path) -> None:
     """Refuse a lookup in the private table itself: what one row has would depend on other rows."""
     if is_part_of(folder / lookup.location, private):
@@ -113,10 +128,8 @@ def check_public(lookup: Lookup, folder: Path, private: Path) -> None:
 
 def read_lookup(lookup: Lookup, folder: Path) -> PublicRows:
     """The public table, read by DuckDB; refused where its key is not unique, it is too large, or it changes."""
-    path, fingerprint = _file_path(lookup, folder), lookup.fingerprint(folder)
-    kind = CSV if path.suffix.lower() == ".csv" else PARQUET
-    location = Location(kind, lookup.location, path, None, lookup.columns, lookup.missing)
-    with name_lookup_in_errors(lookup), DUCKDB.open(location) as opened:
+    fingerprint = lookup.fingerprint(folder)
+    with name_lookup_in_errors(lookup), DUCKDB.open(_file_location(lookup, folder)) as opened:
         names = [*lookup.on.values(), *lookup.take]
         for index, name in enumerate(names):
             if name not in opened.rows.columns:
@@ -128,6 +141,22 @@ def read_lookup(lookup: Lookup, folder: Path) -> PublicRows:
         rows = opened.connection.rows(values.limit(MAX_LOOKUP_ROWS + 1))
         check_unchanged(lookup, folder, fingerprint)
         return PublicRows(_check_rows(rows, len(lookup.on)), types, fingerprint)
+
+
+def find_misfits(lookup: Lookup, folder: Path, max_markers: int) -> list[PublicMisfits]:
+    """The columns of the key and those that are taken which have texts that are no value of their kind."""
+    with name_lookup_in_errors(lookup), DUCKDB.open(_file_location(lookup, folder)) as opened:
+        if opened.texts is None:
+            return []
+        names = [*lookup.on.values(), *lookup.take]
+        kinds = {name: column_kind(opened.rows[name].type()) for name in names}
+        counts = count_unreadable(kinds, opened.texts, opened.connection)
+        markers = {
+            name: frequent_misfits(name, kinds[name], opened.texts, opened.connection, max_markers) for name in counts
+        }
+        return [
+            PublicMisfits(lookup.name, name, kinds[name], count, tuple(markers[name])) for name, count in counts.items()
+        ]
 
 
 def check_unchanged(lookup: Lookup, folder: Path, fingerprint: str) -> None:
@@ -163,6 +192,13 @@ def _file_path(lookup: Lookup, folder: Path) -> Path:
     if lookup.columns and path.suffix.lower() != ".csv":
         raise InputError("columns must be left out for a Parquet file", "columns", context=lookup.label)
     return path
+
+
+def _file_location(lookup: Lookup, folder: Path) -> Location:
+    """Where DuckDB finds the file."""
+    path = _file_path(lookup, folder)
+    kind = CSV if path.suffix.lower() == ".csv" else PARQUET
+    return Location(kind, lookup.location, path, None, lookup.columns, lookup.missing)
 
 
 def _fetchable_column(column: Any) -> Any:

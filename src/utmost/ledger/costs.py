@@ -145,7 +145,7 @@ def check_delta(value: object, name: str) -> Fraction:
     """An amount of δ."""
     amount = check_amount(value, name)
     if not 0 <= amount < 1:
-        raise InputError(f"{name} must be from 0 to below 1, got {decimal(amount)}", name)
+        raise InputError(f"{name} must be from 0 to below 1, got {decimal(amount)}", name, "say for instance 1e-6")
     return amount
 
 
@@ -153,7 +153,8 @@ def check_rho(value: object, name: str) -> Fraction:
     """An amount of ρ."""
     amount = check_amount(value, name)
     if not 0 < amount <= MAX_EPSILON**2:
-        raise InputError(f"{name} must be > 0 and at most {MAX_EPSILON**2}, got {decimal(amount)}", name)
+        problem = f"{name} must be > 0 and at most {MAX_EPSILON**2}, got {decimal(amount)}"
+        raise InputError(problem, name, "say for instance 0.02")
     return amount
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from utmost.data import sources
+from utmost.data.lookup import PublicMisfits, find_misfits
 from utmost.data.row_sums import RowSums
 from utmost.data.selection import PrivacyUnit, Selection
 from utmost.publish.execute import check_plan
@@ -65,7 +66,10 @@ class QueryInspection:
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """How a table fits a plan; `persons` are those of the part, or of the whole table, where rows are bounded."""
+    """How a table fits a plan; `persons` are those of the part, or of the whole table, where rows are bounded.
+
+    `lookups` are the columns of public tables with values that do not fit their kind.
+    """
 
     engine: str
     unit: PrivacyUnit
@@ -73,11 +77,12 @@ class Inspection:
     columns: tuple[ColumnInspection, ...]
     persons: PersonCounts | None
     queries: tuple[QueryInspection, ...]
+    lookups: tuple[PublicMisfits, ...] = ()
 
 
 def inspect_plan(plan: Plan) -> Inspection:
     """Count what a release of the plan would leave out or change. Reads the table, spends nothing."""
-    used = used_columns(plan)
+    used, lookups = used_columns(plan), plan.source.lookups
     with sources.open_table(plan.source, plan.folder, used) as table:
         specs = [spec for spec in check_plan(plan, table).plan.queries if spec.over is None]
         whole = Selection(None, plan.unit, plan.part)
@@ -88,6 +93,7 @@ def inspect_plan(plan: Plan) -> Inspection:
             _inspect_columns(table, used | table.source_columns(used)),
             None if plan.unit.rows is None else table.count_persons(whole),
             tuple(_inspect_query(spec, plan, table) for spec in specs),
+            tuple(misfit for lookup in lookups for misfit in find_misfits(lookup, plan.folder, MAX_MARKERS)),
         )
 
 

@@ -578,6 +578,13 @@ def _split_canonical_delta(queries: Specs, total: Fraction) -> Specs:
     if not asked:
         return queries
     requests = [PriceRequest(spec.name, spec.noise_delta or None) for spec in asked]
+    own = sum((request.amount or Fraction(0) for request in requests), Fraction(0))
+    if own > total or (own == total and any(request.amount is None for request in requests)):
+        problem = f"delta of the plan or its budget must be more than {decimal_above(2 * own, SHOWN_DIGITS)}"
+        reason = (
+            f"half of it is for canonical noise, whose queries have {decimal_above(own, SHOWN_DIGITS)} of their own"
+        )
+        raise InputError(f"{problem}: {reason}", "delta", "raise it, or lower theirs")
     deltas = dict(zip([spec.name for spec in asked], split_price(total, requests, "delta"), strict=True))
     return tuple(replace(spec, noise_delta=deltas.get(spec.name, spec.noise_delta)) for spec in queries)
 

@@ -481,7 +481,11 @@ def _parse_share(fields: Fields, price: PlanPrice, wanted: WantedError | None) -
         raise fields.error("share", "must not be given with error", "keep one of the two: the error leads to the ε")
     if "epsilon" in fields.columns() and "share" in fields.columns():
         raise fields.error("share", "must not be given with epsilon", "give either share or epsilon")
-    if wanted is not None or (price.epsilon is None and price.rho is None) or "epsilon" in fields.columns():
+    if wanted is not None or "epsilon" in fields.columns():
+        return None
+    if price.epsilon is None and price.rho is None:
+        if "share" in fields.columns():
+            raise fields.error("share", "is of the plan's epsilon, which is missing", "add epsilon at the plan's top")
         return None
     share = fields.number("share") if "share" in fields.columns() else Fraction(1)
     _check_digits(fields, "share", share)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 GEOMETRIC, GAUSSIAN, CANONICAL, BEST = "geometric", "gaussian", "canonical", "best"  # noise that a plan may ask for
 NOISES = (GEOMETRIC, GAUSSIAN, CANONICAL, BEST)
+EXAMPLES = {"epsilon": "1", "delta": "1e-6", "rho": "0.02"}  # of amounts that are missing
 PRINTED_DIGITS = 6  # of an amount that is missing
 NONE_FOUND: Mapping[str, Fraction] = {}
 
@@ -58,7 +59,8 @@ def split_price(total: Fraction | None, requests: Sequence[PriceRequest], field:
     open_requests = [request for request in requests if request.amount is None]
     if total is None:
         if open_requests:
-            raise InputError(f"{field} is missing", field, "add it", context=f'query "{open_requests[0].name}"')
+            hint = f"add it to the query, or at the top of the plan for all: {field} = {EXAMPLES[field]}"
+            raise InputError(f"{field} is missing", field, hint, context=f'query "{open_requests[0].name}"')
         return _check_amounts([request.amount for request in requests if request.amount is not None], requests, field)
     left = total - sum((request.amount for request in requests if request.amount is not None), Fraction(0))
     if left < 0 or (open_requests and not left):

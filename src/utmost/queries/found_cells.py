@@ -172,7 +172,8 @@ def parse_delta(fields: Fields) -> Fraction:
     """The δ of a query; 0 where it is left out."""
     delta = Fraction(0) if fields.raw("delta", None) is None else fields.number("delta")
     if not 0 <= delta < 1:
-        raise fields.error("delta", f"must be from 0 to below 1, got {delta if len(str(delta)) < 40 else 'another'}")
+        shown = delta if len(str(delta)) < 40 else "another"
+        raise fields.error("delta", f"must be from 0 to below 1, got {shown}", "say for instance delta = 1e-6")
     return delta
 
 

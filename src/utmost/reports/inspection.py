@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ from utmost.reports.blocks import Report, Verbatim
 from utmost.reports.numbers import quantity
 
 if TYPE_CHECKING:
+    from utmost.data.lookup import PublicMisfits
     from utmost.data.selection import PrivacyUnit
     from utmost.data.table import PersonCounts
     from utmost.publish.inspection import ColumnInspection, Inspection, QueryInspection
@@ -25,6 +26,7 @@ def describe(inspection: Inspection) -> Report:
     """Columns, unit and queries, a line for each fact; the JSON says `"publish": false`."""
     lines = [f"exact numbers of {_number(inspection.rows, 'row')}, without noise, for the curator only"]
     lines += [line for column in inspection.columns for line in _column_lines(column)]
+    lines += [line for misfits in inspection.lookups for line in _lookup_lines(misfits)]
     if inspection.persons is not None:
         lines += _person_lines(f"unit {inspection.unit.column}", inspection.persons, inspection.unit)
     lines += [line for query in inspection.queries for line in _query_lines(query, inspection.unit)]
@@ -36,12 +38,21 @@ def _column_lines(column: ColumnInspection) -> Iterator[str]:
     found = "" if column.is_declared else " (found in the file, not declared)"
     yield f"column {column.name}: {column.kind}{found}, {_number(column.missing, 'value')} missing"
     if column.misfits:
-        do_not_fit = "does not fit its kind and counts" if column.misfits == 1 else "do not fit its kind and count"
-        yield f"column {column.name}: {_number(column.misfits, 'value')} {do_not_fit} as missing"
-        markers = ", ".join(f"{_shorten(text)!r} ({count})" for text, count in column.markers)
-        yield f"column {column.name}: most frequent of these: {markers}"
+        yield from _misfit_lines(f"column {column.name}", "its kind", column.misfits, column.markers)
     if column.fitting_kinds:
         yield f"column {column.name}: kinds that fit every value: {', '.join(column.fitting_kinds)}"
+
+
+def _lookup_lines(misfits: PublicMisfits) -> Iterator[str]:
+    label = f"lookup {misfits.lookup}: column {misfits.column}"
+    yield from _misfit_lines(label, f"kind {misfits.kind}", misfits.count, misfits.markers)
+
+
+def _misfit_lines(label: str, kind: str, number: int, markers: Sequence[tuple[str, int]]) -> Iterator[str]:
+    do_not_fit = f"does not fit {kind} and counts" if number == 1 else f"do not fit {kind} and count"
+    yield f"{label}: {_number(number, 'value')} {do_not_fit} as missing"
+    shown = ", ".join(f"{_shorten(text)!r} ({count})" for text, count in markers)
+    yield f"{label}: most frequent of these: {shown}"
 
 
 def _person_lines(label: str, persons: PersonCounts, unit: PrivacyUnit) -> Iterator[str]:
@@ -92,6 +103,7 @@ def _document(inspection: Inspection) -> dict[str, Any]:
         "engine": inspection.engine,
         "rows": inspection.rows,
         "columns": [_column_document(column) for column in inspection.columns],
+        "lookups": [_lookup_document(misfits) for misfits in inspection.lookups],
         "unit": None if inspection.unit.column is None else _unit_document(inspection),
         "queries": [_query_document(query) for query in inspection.queries],
     }
@@ -104,9 +116,24 @@ def _column_document(column: ColumnInspection) -> dict[str, Any]:
         "declared": column.is_declared,
         "missing": column.missing,
         "misfits": column.misfits,
-        "markers": [{"text": _shorten(text), "count": count} for text, count in column.markers],
+        "markers": _marker_documents(column.markers),
         "fitting_kinds": list(column.fitting_kinds),
     }
+
+
+def _lookup_document(misfits: PublicMisfits) -> dict[str, Any]:
+    """A column of a public table with values that do not fit its kind; a lookup without such values has no entry."""
+    return {
+        "lookup": misfits.lookup,
+        "column": misfits.column,
+        "kind": str(misfits.kind),
+        "misfits": misfits.count,
+        "markers": _marker_documents(misfits.markers),
+    }
+
+
+def _marker_documents(markers: Sequence[tuple[str, int]]) -> list[dict[str, Any]]:
+    return [{"text": _shorten(text), "count": count} for text, count in markers]
 
 
 def _unit_document(inspection: Inspection) -> dict[str, Any]:

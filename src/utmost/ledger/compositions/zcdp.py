@@ -84,8 +84,9 @@ def epsilon_for_rho(rho: Fraction, delta: Fraction) -> Fraction:
 
     if rho <= 0:
         raise InputError(f"rho must be > 0, got {decimal(rho)}", "rho", "say for instance --rho 0.02")
-    if Fraction(decimal_below(rho, RHO_DIGITS)) != rho:
-        raise InputError(f"rho must be a decimal of at most {RHO_DIGITS} digits, got another", "rho", "round it")
+    if (short := decimal_below(rho, RHO_DIGITS)) != decimal_above(rho, RHO_DIGITS):
+        problem = f"rho must be a decimal of at most {RHO_DIGITS} digits, got another"
+        raise InputError(problem, "rho", f"say --rho {short}")
     if not delta:
         raise InputError("delta is missing: ρ is told as ε at a δ", "delta", "say --delta 1e-6")
     if not 0 < delta < 1:
