@@ -72,6 +72,8 @@ RESULTS: dict[str, Callable[[], Any]] = {
         ut.continuous.losses.squared,
         "1e-4",
     ),
+    "interval loss": lambda: unit().loss("laplace", ut.epsilon(2)),
+    "convergence": lambda: unit().convergence(ut.epsilon(2), (1, 2)),
     "sampler": lambda: ut.noise.channel_sampler(wide()),
     "report": lambda: ut.papers.report("KL10"),
 }

@@ -42,6 +42,7 @@ VALID: dict[str, tuple[Any, ...]] = {
     "hamming": (2,),
     "hyper": (["1/2", "1/2"], TWO),
     "iterative_bayesian_update": (TWO, [1, 2]),
+    "interval": (0, 1),
     "is_kernel_mechanism": (TWO, ut.line(2), HALF),
     "is_private": (TWO, ut.line(2), HALF),
     "is_vertex_mechanism": (TWO, ut.line(2), HALF),

@@ -26,7 +26,7 @@ _NAMES = {  # where a name of this module is defined: names
     "utmost.comparison": "compare curve shared_optimum",
     "utmost.consumer": "Consumer Minimax",
     "utmost.consumer.counts": "posterior read readings",
-    "utmost.continuous": "laplace_loss",
+    "utmost.continuous": "interval laplace_loss",
     "utmost.design": "by_program capacity derivation lemmas optimal remap_of signature",
     "utmost.design.privacy_program": "minimax_optimal",
     "utmost.design.universal": "universal_mechanism universally_optimal",
@@ -60,7 +60,8 @@ _MODULES = {  # public module: its public names; a module elsewhere is named by 
         compare curve rival_names shared_optimum""",
     "concentrated = noise.concentrated": "delta_of_rho epsilon_of_rho rho_of",
     "consumer": "Consumer Minimax is_monotone is_strictly_monotone is_trivial lift_loss loss_rows metric_for",
-    "continuous": """Band GridAdvice GridPromise GridQuestion Interval LaplaceLoss LossBounds TruncatedLaplace
+    "continuous": """Band Convergence GridAdvice GridPromise GridQuestion Interval IntervalLoss LaplaceLoss
+        LossBounds TruncatedLaplace
         best_readings bound_expected_loss cell_laplace coarsest_grid geometric_loss grid_geometric grid_promise interval
         kernel laplace_factor laplace_loss margin parse_interval pixel_grid post_processing""",
     "continuous.densities": """Density beta callable_density from_data histogram linear_density normal parse_density

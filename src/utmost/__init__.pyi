@@ -44,6 +44,7 @@ from utmost.consumer import priors as priors
 from utmost.consumer.counts import posterior as posterior
 from utmost.consumer.counts import read as read
 from utmost.consumer.counts import readings as readings
+from utmost.continuous import interval as interval
 from utmost.continuous import laplace_loss as laplace_loss
 from utmost.design import approximate_counts as approximate_counts
 from utmost.design import by_program as by_program

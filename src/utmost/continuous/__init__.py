@@ -4,6 +4,7 @@ from utmost.continuous import densities, losses, mechanisms
 from utmost.continuous.bounds.loss_bounds import LossBounds, bound_expected_loss
 from utmost.continuous.grid_selection import GridAdvice, GridPromise, GridQuestion, coarsest_grid, grid_promise
 from utmost.continuous.interval import Interval, interval, parse_interval
+from utmost.continuous.interval_loss import Convergence, IntervalLoss
 from utmost.continuous.laplace_count import (
     LaplaceLoss,
     LaplacePrice,
@@ -19,10 +20,12 @@ from utmost.continuous.user_kernels import kernel
 
 __all__ = [
     "Band",
+    "Convergence",
     "GridAdvice",
     "GridPromise",
     "GridQuestion",
     "Interval",
+    "IntervalLoss",
     "LaplaceLoss",
     "LaplacePrice",
     "LossBounds",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from utmost.errors import InputError
+from utmost.errors import InputError, UndecidedError
 from utmost.exact import json_above, json_below, json_number
 from utmost.reports.blocks import Cell, Paragraph, Report, Table
 from utmost.reports.numbers import at_least, at_most, quantity
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from utmost.continuous.bounds.loss_bounds import LossBounds, Remap
     from utmost.continuous.densities import Density
     from utmost.continuous.interval import Interval
+    from utmost.continuous.interval_loss import IntervalLoss
     from utmost.continuous.losses import ContinuousLoss
     from utmost.continuous.mechanisms import Guarantee, Mechanism
     from utmost.exact import Level, Number
@@ -75,6 +76,25 @@ def describe(cost: MechanismCost, consumer: DensityConsumer) -> Report:
     )
 
 
+def describe_interval_loss(result: IntervalLoss) -> Report:
+    """The loss of a mechanism in one call, and what was measured of a prior or a loss that is a function."""
+    cost, consumer = _parts(result)
+    report = describe(cost, consumer)
+    remark = Paragraph(f"Not proved: {result.remark}.") if result.remark else None
+    return Report({**report.blocks, "remark": remark}, {**report.content, "remark": result.remark or None})
+
+
+def figure(result: IntervalLoss) -> alt.TopLevelMixin:
+    """How each answer is read."""
+    return remap_figure(*_parts(result))
+
+
+def _parts(result: IntervalLoss) -> tuple[MechanismCost, DensityConsumer]:
+    prior, loss = result.prior, result.loss
+    consumer = DensityConsumer(prior.interval, result.level, prior, prior.name, loss, result.bounds.width)
+    return MechanismCost(result.mechanism, result.bounds, result.guarantee), consumer
+
+
 def describe_comparison(costs: Sequence[MechanismCost], consumer: DensityConsumer, steps: int) -> Report:
     """The losses of several mechanisms in one table; `steps` is that of those that have a grid."""
     properties = _loss_properties(consumer.loss, consumer.interval)
@@ -116,6 +136,8 @@ def _privacy_sentence(guarantee: Guarantee) -> str:
 def _theorem_sentence(properties: dict[str, Any]) -> str:
     """What FMM21 Thm 5 says of the loss; where it asks for more than the loss has, what that is and what holds."""
     witness = properties.get("witness")
+    if witness is None and properties["lipschitz"] is None:
+        return "No Lipschitz constant is stated for the loss, which FMM21 Thm 5 asks for: losses.user_loss states one."
     if witness is None:
         return "The loss is legal and Lipschitz: nothing that gives the ε of laplace costs less (FMM21 Thm 5)."
     if properties["legal"]:
@@ -152,7 +174,10 @@ def _loss_properties(loss: ContinuousLoss, interval: Interval) -> dict[str, Any]
     if violation is not None:
         witness = {"truth": violation.truth, "near": violation.nearer, "far": violation.farther}
         return properties | {"witness": {name: str(value) for name, value in witness.items()}}
-    steep = loss.lipschitz_violation(interval, STEEP_SLOPE) if kappa is None else None
+    try:
+        steep = loss.lipschitz_violation(interval, STEEP_SLOPE) if kappa is None else None
+    except UndecidedError:  # a loss that is declared without a constant
+        steep = None
     if steep is None:
         return properties
     witness = {"reading": steep.reading, "truth": steep.x, "other": steep.other}

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -45,6 +45,13 @@ FIRST_STAGE_CELLS = 32  # cells of the first stage, about
 MAX_STEP_CELLS = 100  # of a first grid that follows a step loss
 MAX_PARTS_PER_CELL = 6  # parts of a cell at most, from one stage to the next
 TARGET_FRACTION = 0.8  # of the width asked for
+FIRST_TARGET = DEFAULT_RELATIVE_WIDTH = Fraction(
+    1, 1000
+)  # of the first stage, and of the loss, where none is asked for
+MAX_UNASKED_CELLS, MAX_FIRST_ORDER_CELLS = (
+    20000,
+    1000,
+)  # cells beyond which no stage follows where no width is asked for
 MAX_STEEPNESS = 600  # ε times the interval's length, where doubles hold e^{ε·length}
 
 
@@ -140,32 +147,56 @@ def bound_expected_loss(
     >>> bounds.lower <= bounds.upper <= bounds.lower + Fraction(1, 1000), round(float(bounds.lower), 2)
     (True, 0.21)
     """
-    target = rational(width, "width")
-    if target <= 0:
-        raise InputError(f"width must be > 0, got {decimal(target)}: it is how far apart the bounds may be", "width")
+    *_, bounds = _reported_stages(loss_stages(density, mechanism, loss, width), progress)
+    return bounds
+
+
+def _reported_stages(stages: Iterator[LossBounds], progress: Progress | None) -> Iterator[LossBounds]:
+    for bounds in stages:
+        if progress is not None:
+            progress(bounds.cells, float(bounds.lower), float(bounds.upper))
+        yield bounds
+
+
+def loss_stages(
+    density: Density, mechanism: Mechanism, loss: ContinuousLoss, width: object | None
+) -> Iterator[LossBounds]:
+    """The bounds of `bound_expected_loss` stage by stage, the last ones at most `width` apart.
+
+    Without a width they end a thousandth of the loss apart, or where they can be brought no closer.
+    """
+    if width is not None and rational(width, "width") <= 0:
+        raise InputError(
+            f"width must be > 0, got {decimal(rational(width))}: it is how far apart the bounds may be", "width"
+        )
     if density.interval != mechanism.interval:
         raise InputError(
             f"density and mechanism must share their interval, got {density.interval} and {mechanism.interval}",
             "density",
         )
-    aligned_cells, limits = (
-        _aligned_cells(mechanism, loss),
-        KERNEL_LIMITS if isinstance(mechanism, Kernel) else DEFAULT_LIMITS,
-    )
-    grid, history = (
-        CellPartition(tuple(mechanism.interval.grid(aligned_cells * -(-FIRST_STAGE_CELLS // aligned_cells)))),
-        [],
-    )
+    aligned_cells = _aligned_cells(mechanism, loss)
+    limits = KERNEL_LIMITS if isinstance(mechanism, Kernel) else DEFAULT_LIMITS
+    grid = CellPartition(tuple(mechanism.interval.grid(aligned_cells * -(-FIRST_STAGE_CELLS // aligned_cells))))
+    target = FIRST_TARGET if width is None else rational(width, "width")
+    history: list[tuple[int, float]] = []
     while True:
         stage_bounds = _bound_stage(density, mechanism, loss, grid, target)
         bounds = stage_bounds.bounds
-        if progress is not None:
-            progress(bounds.cells, float(bounds.lower), float(bounds.upper))
+        yield bounds
+        if width is None and not history:
+            target = bounds.upper * DEFAULT_RELATIVE_WIDTH
         if bounds.width <= target:
-            return bounds
+            return
+        if width is None and bounds.cells > (MAX_UNASKED_CELLS if stage_bounds.order > 1 else MAX_FIRST_ORDER_CELLS):
+            return
         history.append((grid.cells, float(bounds.width)))
-        _refuse_if_stuck(history, target, limits)
-        grid = _refine(grid, stage_bounds, float(target), aligned_cells, limits)
+        try:
+            _refuse_if_stuck(history, target, limits)
+            grid = _refine(grid, stage_bounds, float(target), aligned_cells, limits)
+        except InputError:
+            if width is None:
+                return
+            raise
 
 
 def _aligned_cells(mechanism: Mechanism, loss: ContinuousLoss) -> int:

@@ -18,11 +18,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 from utmost.continuous.interval import Interval, check_edges
 from utmost.errors import InputError, UndecidedError
-from utmost.exact import Number, Real, ball, decimal, rational
+from utmost.exact import Number, Real, ball, ball_endpoints, decimal, rational
+from utmost.exact.doubles import kind_text
 from utmost.exact.working_precision import working_precision
 from utmost.registry import Family
 
@@ -164,7 +165,7 @@ class UserDensity:
     """
 
     interval: Interval
-    function: Callable[[float], float]
+    function: Callable[[float], Any]
     error: Fraction
     slope: Fraction
     name: str = "callable"
@@ -224,18 +225,45 @@ class UserDensity:
         middle = float((low + high) / 2)
         if Fraction(middle) not in self.interval:  # rounded across an end
             middle = math.nextafter(middle, float(self.interval.low + self.interval.high) / 2)
-        value = float(self.function(middle))
-        if not math.isfinite(value):
-            raise InputError(
-                "density must be finite everywhere, got a value that is not", "density", "cut the interval there"
-            )
-        if Fraction(value) + self.error < 0:
+        below, above = function_bounds(self.function(middle))
+        if above + self.error < 0:
             raise InputError(
                 "density must be >= 0 within its stated error, got a negative value", "density", "state a larger error"
             )
         radius = self.error + self.slope * max(abs(high - Fraction(middle)), abs(Fraction(middle) - low))
-        lower = max(Fraction(value) - radius, Fraction(0))
-        return ball(lower, 64).union(ball(Fraction(value) + radius, 64))
+        lower = max(below - radius, Fraction(0))
+        return ball(lower, 64).union(ball(above + radius, 64))
+
+
+def function_bounds(value: Any) -> tuple[Fraction, Fraction]:
+    """What a function of a user returned, between two fractions: a double is itself, a ball its two ends.
+
+    >>> function_bounds(0.5), function_bounds(Fraction(1, 3))[0]
+    ((Fraction(1, 2), Fraction(1, 2)), Fraction(1, 3))
+    """
+    if isinstance(value, Fraction | int) and not isinstance(value, bool):
+        return Fraction(value), Fraction(value)
+    if isinstance(value, Real):
+        return ball_endpoints(value.ball(128))
+    if hasattr(value, "rel_accuracy_bits"):
+        if not value.is_finite():
+            raise _infinite_value()
+        return ball_endpoints(value)
+    if isinstance(value, str | bool | complex | None):
+        raise InputError(f"density must be a function that returns a number, got {kind_text(value)}", "density")
+    try:
+        double = float(value)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"density must be a function that returns a number, got {kind_text(value)}", "density"
+        ) from None
+    if not math.isfinite(double):
+        raise _infinite_value()
+    return Fraction(double), Fraction(double)
+
+
+def _infinite_value() -> InputError:
+    return InputError("density must be finite everywhere, got a value that is not", "density", "cut the interval there")
 
 
 def _moments_within(height: arb, shape: Row, low: Fraction, high: Fraction) -> Row:
@@ -253,9 +281,11 @@ def _moments_within(height: arb, shape: Row, low: Fraction, high: Fraction) -> R
 
 
 def callable_density(
-    function: Callable[[float], float], error: object, slope: object, interval: Interval, name: str = "callable"
+    function: Callable[[float], Any], error: object, slope: object, interval: Interval, name: str = "callable"
 ) -> UserDensity:
     """A density from a function of doubles: at every double it is within `error` of π, and π is `slope`-Lipschitz.
+
+    The function returns a double, a fraction, or a ball of python-flint that contains its value.
 
     >>> from utmost.continuous.interval import interval
     >>> density = callable_density(lambda x: 6 * x * (1 - x), "1e-14", 6, interval(0, 1))

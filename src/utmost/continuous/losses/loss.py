@@ -15,14 +15,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from utmost.continuous.interval import Interval
 from utmost.errors import InputError, UndecidedError
-from utmost.exact import Number, decimal, number, rational, sign
+from utmost.exact import Number, ball_endpoints, decimal, rational, sign
+from utmost.exact.doubles import exact_value, kind_text
 from utmost.registry import Family
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -167,7 +168,7 @@ class Declared(ContinuousLoss):
 
     def of_gap(self, gap: Fraction) -> Number:
         """The function's value; refused below 0."""
-        value = number(self.function(gap), "loss")
+        value = loss_value(self.function(gap))
         if sign(value) < 0:
             raise InputError("loss must be >= 0 at every gap, got a negative value", "loss", "add a constant to it")
         return value
@@ -195,8 +196,27 @@ class Declared(ContinuousLoss):
         return None
 
 
+MIN_LOSS_BITS = 45  # of a ball that stands for a loss
+
+
+def loss_value(value: Any) -> Number:
+    """What a function of a user returned: an exact number, a double as the fraction that it is, or a ball's middle.
+
+    >>> loss_value(0.25)
+    Fraction(1, 4)
+    """
+    if hasattr(value, "rel_accuracy_bits"):
+        low, high = ball_endpoints(value) if value.is_finite() else (Fraction(0), Fraction(1))
+        if high - low > abs(high) / 2**MIN_LOSS_BITS:
+            raise InputError(f"loss must be known to {MIN_LOSS_BITS} bits, got a wider ball", "loss")
+        return (low + high) / 2
+    if isinstance(value, str) or value is None:
+        raise InputError(f"loss must be a function that returns a number, got {kind_text(value)}", "loss")
+    return exact_value(value, "loss")
+
+
 def user_loss(
-    function: Callable[[Fraction], object],
+    function: Callable[[Fraction], Any],
     interval: Interval,
     kappa: object = None,
     legal: bool = True,
@@ -204,6 +224,8 @@ def user_loss(
     name: str = "declared",
 ) -> Declared:
     """The loss function(w − x), exact at every rational gap, with properties that are declared and not proved.
+
+    A double that it returns is the fraction that it is; of a ball of python-flint the middle is taken.
 
     They are tried at 64 gaps on either side of 0; what fails there is refused, naming the gap. In any case the loss is
     not negative and does not fall as the gap leaves 0 in either direction: bounds on losses rest on that.
