@@ -6,6 +6,7 @@ import copy
 import gc
 import pickle
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from spark import quiet
 from utmost.data.engines.frame_changes import check_unchanged, own_references
 from utmost.data.engines.frame_kinds import find_frame_kind
 from utmost.data.engines.frame_readers import ObjectColumn
-from utmost.data.engines.frame_values import own_values
+from utmost.data.engines.frame_values import SAMPLE_ROWS, own_values, share_texts
 from utmost.data.frames import frame_source
 from utmost.data.selection import Selection
 from utmost.data.sources import Source, open_table
@@ -505,3 +506,20 @@ def test_a_pickle_never_holds_a_frame() -> None:
     assert copy.deepcopy([source])[0].data is source.data
     file_source = Source("people.csv", columns={"a": "integer"}, derive={"b": "a + 1"})
     assert pickle.loads(pickle.dumps(file_source)) == file_source
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+@pytest.mark.parametrize("is_late", [False, True], ids=["from the start", "later"])
+def test_texts_that_repeat_and_texts_that_do_not_are_read_alike(kind: str, is_late: bool) -> None:
+    """A dictionary is made of a long column by its first values: those that follow are texts too, and so is NULL."""
+    repeated, others = ["", "b", None, "ß"] * (SAMPLE_ROWS // 4), [f"text {k}" for k in range(SAMPLE_ROWS)]
+    texts = repeated + others if is_late else others + repeated
+    make = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}[kind]
+    with ThreadPoolExecutor() as pool:
+        own = share_texts(pa.chunked_array([pa.array(texts, pa.large_string())]), pool)
+    assert pa.types.is_dictionary(own.type) == is_late
+    with open_frame(make({"t": texts}), None if kind != "pandas" else {"t": "text"}) as table:
+        assert str(table.kinds["t"]) == "text"
+        assert table.count_missing({"t"}) == {"t": SAMPLE_ROWS // 4}
+        wheres = ("t = ''", "t = 'ß'", "t = 'text 77'", f"t = 'text {SAMPLE_ROWS - 1}'", "t = 'x'")
+        assert [table.count(Selection(where)) for where in wheres] == [SAMPLE_ROWS // 4] * 2 + [1, 1, 0]

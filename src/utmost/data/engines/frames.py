@@ -8,8 +8,10 @@ disk, and the copy goes when the table is closed.
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
@@ -19,7 +21,7 @@ from utmost.data.engines.engine import Location, LocationKind, OpenedTable, Sour
 from utmost.data.engines.frame_changes import check_unchanged, own_references
 from utmost.data.engines.frame_kinds import find_frame_kind
 from utmost.data.engines.frame_readers import FrameReader, ObjectColumn
-from utmost.data.engines.frame_values import object_values, own_values, value_type
+from utmost.data.engines.frame_values import object_values, own_values, share_texts, value_type
 from utmost.data.engines.schema import ColumnKind, column_kind, format_names, show_name, suggestion
 from utmost.errors import InputError
 
@@ -161,13 +163,12 @@ def _read_view(
     import pyarrow as pa
 
     read = [own_references(column) for column in reader.read(places)]
-    columns = [
-        _own_column(column, reader.types[place], kind)
-        for column, place, kind in zip(read, places, kinds.values(), strict=True)
-    ]
-    _check_lengths(columns)
-    check_unchanged(reader, places, read, columns)
-    table = pa.table({f"c{index}": column for index, column in enumerate(columns)})
+    types = [reader.types[place] for place in places]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        columns = list(pool.map(_own_column, read, types, kinds.values()))
+        _check_lengths(columns)
+        check_unchanged(reader, places, read, columns)
+        table = pa.table({f"c{index}": share_texts(column, pool) for index, column in enumerate(columns)})
     quoted_names = ['"' + name.replace('"', '""') + '"' for name in kinds]
     projection = ", ".join(f"c{index} AS {name}" for index, name in enumerate(quoted_names))
     session.from_arrow(table).project(projection).create_view(VIEW)
