@@ -20,7 +20,7 @@ from spark import quiet
 from utmost.data.engines.frame_changes import check_unchanged, own_references
 from utmost.data.engines.frame_kinds import find_frame_kind
 from utmost.data.engines.frame_readers import ObjectColumn
-from utmost.data.engines.frame_values import SAMPLE_ROWS, own_values, share_texts
+from utmost.data.engines.frame_values import SAMPLE_ROWS, own_values, repeats_texts, share_texts
 from utmost.data.frames import frame_source
 from utmost.data.selection import Selection
 from utmost.data.sources import Source, open_table
@@ -515,11 +515,29 @@ def test_texts_that_repeat_and_texts_that_do_not_are_read_alike(kind: str, is_la
     repeated, others = ["", "b", None, "ß"] * (SAMPLE_ROWS // 4), [f"text {k}" for k in range(SAMPLE_ROWS)]
     texts = repeated + others if is_late else others + repeated
     make = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}[kind]
+    column = pa.chunked_array([texts[:77], texts[77:]])
+    assert repeats_texts(column) == is_late
     with ThreadPoolExecutor() as pool:
-        own = share_texts(pa.chunked_array([pa.array(texts, pa.large_string())]), pool)
-    assert pa.types.is_dictionary(own.type) == is_late
+        shared = share_texts(column, pool)
+    assert len(shared.chunk(0).dictionary) == SAMPLE_ROWS + 3
+    assert shared.cast(pa.string()).equals(column)
     with open_frame(make({"t": texts}), None if kind != "pandas" else {"t": "text"}) as table:
         assert str(table.kinds["t"]) == "text"
         assert table.count_missing({"t"}) == {"t": SAMPLE_ROWS // 4}
         wheres = ("t = ''", "t = 'ß'", "t = 'text 77'", f"t = 'text {SAMPLE_ROWS - 1}'", "t = 'x'")
         assert [table.count(Selection(where)) for where in wheres] == [SAMPLE_ROWS // 4] * 2 + [1, 1, 0]
+
+
+def test_texts_that_are_kept_once_are_in_memory_of_their_own() -> None:
+    """Also where values are missing, and where a library reads the column anew each time that it is asked."""
+    column = pa.chunked_array([["a", None, "b"] * SAMPLE_ROWS])
+    with ThreadPoolExecutor() as pool:
+        shared = share_texts(column, pool)
+    ours = {part.address for chunk in shared.chunks for part in chunk.indices.buffers() if part}
+    assert not ours & {part.address for part in column.chunk(0).buffers() if part}
+    reader = find_frame_kind(pa.table({"t": column})).open(pa.table({"t": column}))
+    again = pa.chunked_array([column.to_pylist()])
+    changed = pa.chunked_array([[*column.to_pylist()[:-1], "c"]])
+    check_unchanged(replace(reader, read=lambda places: [again]), [0], [column], [shared])
+    with pytest.raises(InputError, match="got a frame that was written to"):
+        check_unchanged(replace(reader, read=lambda places: [changed]), [0], [column], [shared])

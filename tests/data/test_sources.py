@@ -570,6 +570,19 @@ def test_missing_clients_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPat
             pytest.fail("it was opened")
 
 
+def test_spark_without_pandas_names_the_extra_that_has_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyspark", reason="pyspark is not installed: pip install 'utmost[spark]'")
+    (tmp_path / "t.csv").write_text("a\n1\n")
+    for name in [name for name in sys.modules if name.startswith("ibis.backends.pyspark")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with (
+        pytest.raises(InputError, match=r"engine needs Spark: pip install 'utmost\[spark\]'"),
+        open_table(Source("t.csv", engine="spark"), tmp_path),
+    ):
+        pytest.fail("it was opened")
+
+
 def test_the_poison_tests_would_see_poison() -> None:
     """An error raised inside the handler still carries the engine's, even `from None`."""
     try:

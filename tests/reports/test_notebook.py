@@ -159,7 +159,7 @@ def test_no_text_of_a_result_is_markup_or_steers_what_shows_it(name: str) -> Non
     html, line = result._repr_html_(), repr(result)
     assert "<script" not in html
     assert not any(mark in html for mark in ("\x1b", "\x00", "\u202e"))
-    if name in ("release", "answer", "estimate", "channel", "space", "design"):
+    if name in ("release", "answer", "estimate", "channel", "space", "design", "audit"):
         assert not any(mark in line for mark in ("\x1b", "\x00", "\u202e"))
         assert line.count("\n") < 10
 
@@ -277,3 +277,19 @@ def test_a_chart_without_bars_speaks_of_none_and_places_have_whole_ticks() -> No
 def test_the_caption_of_found_cells_says_that_their_bars_hold_given_that_they_were_told() -> None:
     found = answer(FoundCount(("g",), None, Fraction(1, 100)), 1, OPEN, value=(7,), cells=[["a"]])
     assert caption(found).endswith("The bar of a cell that was found holds given that the cell was told.")
+
+
+def test_an_audit_is_a_line_with_its_bound_rounded_down_and_what_becomes_of_the_claim() -> None:
+    audit = ut.audit.channel_bound
+    half, channel = ut.geometric(5, ut.alpha("1/2")), ut.channel.channel([[1, 0], [0, 1]])
+    assert repr(audit(half, claimed=ut.alpha("2/3"))) == "<AuditResult: ε ≥ 0.693147, exact, claim refuted>"
+    assert repr(audit(half)) == "<AuditResult: ε ≥ 0.693147, exact>"
+    assert repr(audit(ut.geometric(5, ut.epsilon(1)), claimed=ut.epsilon(1))).startswith("<AuditResult: ε ≥ 1, exact")
+    assert repr(audit(channel)) == "<AuditResult: ε ≥ inf, exact>"
+    told = repr(audit(half, claimed=ut.alpha("1/2"), delta="1e-6"))
+    assert told.startswith("<AuditResult: ε ≥ 0.6931")
+    assert told.endswith(" at δ = 1/1000000, exact, claim holds>")
+    assert repr(audit(half, rho="1/2")).startswith("<AuditResult: ρ ≥ 0.")
+    box = ut.audit.function_box(lambda secret: secret)
+    sampled = repr(ut.audit.sampled_bound(box, (0, 1), samples=2_000, claimed=ut.epsilon(1)))
+    assert sampled.endswith("with confidence 0.99, claim refuted>")

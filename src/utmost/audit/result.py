@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 
 from utmost.audit.divergences import DivergenceBound
 from utmost.channel import Concentration, PrivacyLoss
 from utmost.channel.channel import Label
-from utmost.exact import Level, Number
+from utmost.exact import Level, Number, decimal_below
 from utmost.notebook import Figure, draw_figure, report_html
+
+SHOWN_DIGITS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +34,7 @@ class ApproximateLoss:
     low_probability: Number
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class AuditResult:
     """ε ≥ `lower` per unit of distance, since `event` is likelier under `high` than under `low` by that much.
 
@@ -61,6 +64,23 @@ class AuditResult:
     approximate_loss: ApproximateLoss | None = None
     concentration: Concentration | None = None
     divergence: DivergenceBound | None = None
+
+    def __repr__(self) -> str:
+        """The bound, rounded down, and what becomes of the claim."""
+        name = "ε" if self.rho is None else "ρ"
+        at_delta = "" if self.delta is None else f" at δ = {self.delta}"
+        confidence = "exact" if self.is_exact else f"with confidence {decimal_below(self.confidence, SHOWN_DIGITS)}"
+        claim = "" if self.verdict is None else f", claim {self.verdict}"
+        return f"<AuditResult: {name} ≥ {self._shown_bound()}{at_delta}, {confidence}{claim}>"
+
+    def _shown_bound(self) -> str:
+        """The bound, exact where it is short, else rounded down; of a channel `lower` may be the next double above."""
+        exact = self.privacy_loss if self.approximate_loss is None else self.approximate_loss.least_level
+        if exact is not None and exact.exponent is not None:
+            return decimal_below(exact.exponent, SHOWN_DIGITS)
+        if math.isinf(self.lower):
+            return "inf"
+        return decimal_below(math.nextafter(self.lower, 0) if self.is_exact else self.lower, SHOWN_DIGITS)
 
     def _repr_html_(self) -> str:
         return report_html(self, "audit")

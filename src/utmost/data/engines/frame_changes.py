@@ -64,6 +64,8 @@ def _places(column: Any) -> list[Any]:
 
 def _is_same_values(copied: Any, again: Any) -> bool:
     """Whether the values are those that were copied; a NaN is the same as itself."""
+    if str(copied.type).startswith("dictionary") and not str(again.type).startswith("dictionary"):
+        return bool(copied.cast(copied.type.value_type).equals(own_values(again)))  # texts that are kept once each
     chunks = again.chunks if str(again.type) in PLAIN_TYPES else own_values(again).chunks
     return len(copied.chunks) == len(chunks) and all(
         _comparable(one).equals(_comparable(other)) for one, other in zip(copied.chunks, chunks, strict=True)

@@ -84,21 +84,36 @@ def own_values(column: Any) -> Any:
     return pa.chunked_array([_own_chunk(chunk) for chunk in column.chunks], value_type(column.type))
 
 
-def share_texts(column: Any, pool: Executor) -> Any:
-    """A column of texts as a dictionary with each text once, where its first values repeat; others as they are.
-
-    DuckDB groups by texts that are next to their row more slowly than by those of a Parquet file, which is such a one.
-    """
-    import pyarrow as pa
+def repeats_texts(column: Any) -> bool:
+    """Whether it is a long column of texts whose first values repeat."""
     import pyarrow.compute as pc
 
-    if column.type != pa.large_string() or len(column) < SAMPLE_ROWS:
-        return column
-    if pc.count_distinct(column.slice(0, SAMPLE_ROWS)).as_py() * MIN_REPEATS > SAMPLE_ROWS:
-        return column
-    pieces = [column.slice(start, PIECE_ROWS) for start in range(0, len(column), PIECE_ROWS)]
-    encoded = pool.map(lambda piece: piece.dictionary_encode().chunks, pieces)
-    return pa.chunked_array([chunk for chunks in encoded for chunk in chunks]).unify_dictionaries()
+    if str(column.type) not in TEXT_TYPES or len(column) < SAMPLE_ROWS:
+        return False
+    sample = own_values(column.slice(0, SAMPLE_ROWS))
+    return bool(pc.count_distinct(sample).as_py() * MIN_REPEATS <= SAMPLE_ROWS)
+
+
+def share_texts(column: Any, pool: Executor) -> Any:
+    """A column of texts that keeps each text once, in memory of its own.
+
+    DuckDB groups by texts that are next to their row more slowly than by those of a Parquet file, which are kept so.
+    """
+    import pyarrow as pa
+
+    starts = range(0, len(column), PIECE_ROWS)
+    pieces = [piece for start in starts for piece in column.slice(start, PIECE_ROWS).chunks]
+    return pa.chunked_array(list(pool.map(_share_chunk, pieces))).unify_dictionaries()
+
+
+def _share_chunk(chunk: Any) -> Any:
+    import pyarrow as pa
+
+    chunk = _copy(chunk) if str(chunk.type) == "string_view" else chunk
+    chunk.validate(full=True)
+    encoded = chunk.dictionary_encode()
+    indices = _copy(encoded.indices) if encoded.null_count else encoded.indices  # which share where values are missing
+    return pa.DictionaryArray.from_arrays(indices, encoded.dictionary.cast(pa.large_string()))
 
 
 def _own_chunk(chunk: Any) -> Any:

@@ -11,7 +11,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
@@ -21,7 +21,13 @@ from utmost.data.engines.engine import Location, LocationKind, OpenedTable, Sour
 from utmost.data.engines.frame_changes import check_unchanged, own_references
 from utmost.data.engines.frame_kinds import find_frame_kind
 from utmost.data.engines.frame_readers import FrameReader, ObjectColumn
-from utmost.data.engines.frame_values import object_values, own_values, share_texts, value_type
+from utmost.data.engines.frame_values import (
+    object_values,
+    own_values,
+    repeats_texts,
+    share_texts,
+    value_type,
+)
 from utmost.data.engines.schema import ColumnKind, column_kind, format_names, show_name, suggestion
 from utmost.errors import InputError
 
@@ -165,23 +171,39 @@ def _read_view(
     read = [own_references(column) for column in reader.read(places)]
     types = [reader.types[place] for place in places]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        columns = list(pool.map(_own_column, read, types, kinds.values()))
-        _check_lengths(columns)
-        check_unchanged(reader, places, read, columns)
-        table = pa.table({f"c{index}": share_texts(column, pool) for index, column in enumerate(columns)})
+        columns = _own_columns(read, types, list(kinds.values()), pool)
+    _check_lengths(columns)
+    check_unchanged(reader, places, read, columns)
+    table = pa.table({f"c{index}": column for index, column in enumerate(columns)})
     quoted_names = ['"' + name.replace('"', '""') + '"' for name in kinds]
     projection = ", ".join(f"c{index} AS {name}" for index, name in enumerate(quoted_names))
     session.from_arrow(table).project(projection).create_view(VIEW)
 
 
+def _own_columns(
+    read: Sequence[Any], types: Sequence[Any], kinds: Sequence[ColumnKind | None], pool: Executor
+) -> list[Any]:
+    """Columns that were read, in memory of their own; their kinds are those of their types, or the declared ones."""
+    for column, dtype in zip(read, types, strict=True):
+        if not isinstance(column, ObjectColumn) and value_type(column.type) != value_type(dtype):
+            raise TypeError("another type than the schema says")
+    is_shared = [not isinstance(column, ObjectColumn) and repeats_texts(column) for column in read]
+    futures = [
+        None if shared else pool.submit(_own_column, column, dtype, kind)
+        for column, dtype, kind, shared in zip(read, types, kinds, is_shared, strict=True)
+    ]
+    return [
+        share_texts(column, pool) if future is None else future.result()
+        for column, future in zip(read, futures, strict=True)
+    ]
+
+
 def _own_column(column: Any, dtype: Any, kind: ColumnKind | None) -> Any:
-    """A column that was read, in memory of its own; its kind is that of its type, or the declared one."""
+    """A column that was read, in memory of its own."""
     if isinstance(column, ObjectColumn):
         return _own_objects(column, kind)
     if has_no_kind(dtype):
         return _own_objects(ObjectColumn([None] * len(column)), kind)
-    if value_type(column.type) != value_type(dtype):
-        raise TypeError("another type than the schema says")
     return own_values(column)
 
 

@@ -184,6 +184,7 @@ def _list_entries(session: Any, table: str | None) -> list[Any]:
 def _open_sessions() -> Iterator[tuple[Any, Any]]:
     """The session that runs, where tables are found, and a session of its own for the queries."""
     try:
+        import ibis.backends.pyspark  # noqa: F401  # it needs pandas beside Spark
         from pyspark.sql import SparkSession
     except ImportError:
         raise InputError(
