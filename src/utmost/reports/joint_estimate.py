@@ -36,12 +36,16 @@ def describe(
     sums: Sequence[tuple[str, CellSum]] = (),
     draws: Mapping[Key, Ints] | None = None,
     remarks: Sequence[str] = (),
+    listed: int | None = None,
 ) -> Report:
-    """All counts of a level, or of every level; then sums and draws that were asked for, and what holds of them."""
+    """All counts of a level, or of every level; then sums and draws that were asked for, and what holds of them.
+
+    At most `listed` cells of a level are shown.
+    """
     shown = range(len(estimate.tree.columns)) if level is None else [level]
     blocks: dict[str, Block | None] = {"title": Paragraph(title) if title else None, "facts": _facts(estimate)}
     for number in shown:
-        blocks |= _level_blocks(estimate, number)
+        blocks |= _level_blocks(estimate, number, listed or MAX_SHOWN_CELLS)
     if sums:
         blocks |= {"space sums": Paragraph(), "sums": _sums_table(sums)}
     if draws is not None:
@@ -76,14 +80,14 @@ def _claim(estimate: TableEstimate) -> str:
     )
 
 
-def _level_blocks(estimate: TableEstimate, level: int) -> dict[str, Block | None]:
+def _level_blocks(estimate: TableEstimate, level: int, listed: int) -> dict[str, Block | None]:
     nodes = estimate.tree.level_nodes(level)
-    rows = tuple(_row(estimate, node) for node in nodes[:MAX_SHOWN_CELLS])
-    cut = f"The first {MAX_SHOWN_CELLS} of {len(nodes)} cells; --json has them all."
+    rows = tuple(_row(estimate, node) for node in nodes[:listed])
+    cut = f"The first {listed} of {len(nodes)} cells; the JSON has them all."
     return {
         f"space {level}": Paragraph(),
         f"level {level}": Table((estimate.level_name(level), *HEADER), rows),
-        f"cut {level}": Paragraph(cut) if len(nodes) > MAX_SHOWN_CELLS else None,
+        f"cut {level}": Paragraph(cut) if len(nodes) > listed else None,
     }
 
 
@@ -130,7 +134,9 @@ def _draw_blocks(estimate: TableEstimate, shown: Sequence[int], draws: Mapping[K
         (tree.label(node), *(quantity(int(value)) for value in draws[tree.keys[node]][:MAX_SHOWN_DRAWS]))
         for node in nodes
     )
-    remark = f"The first {len(header) - 1} of {count} draws; --json has them all." if count > MAX_SHOWN_DRAWS else None
+    remark = (
+        f"The first {len(header) - 1} of {count} draws; the JSON has them all." if count > MAX_SHOWN_DRAWS else None
+    )
     return {
         "space draws": Paragraph(),
         "draws": Table(header, rows),

@@ -34,6 +34,7 @@ def describe(
     coverage: float = COVERAGE,
     kinds: Sequence[str] = KINDS,
     remarks: Sequence[str] = (),
+    listed: int | None = None,
 ) -> Report:
     """All numbers of these kinds, and what holds of them."""
     table = estimate.table
@@ -41,14 +42,14 @@ def describe(
     facts = Facts((("counts", sizes), ("± holds", f"with probability about {coverage_text(coverage)}")))
     blocks: dict[str, Block | None] = {"title": Paragraph(title) if title else None, "facts": facts}
     for kind in kinds:
-        blocks |= _kind_blocks(estimate, kind, coverage)
+        blocks |= _kind_blocks(estimate, kind, coverage, listed or MAX_SHOWN_CELLS)
     blocks |= {"space claim": Paragraph(), "claim": Paragraph(CLAIM)}
     blocks |= {f"remark {number}": Paragraph(remark) for number, remark in enumerate(remarks)}
     about = ({"title": title} if title else {}) | ({"remarks": list(remarks)} if remarks else {})
     return Report(blocks, lambda: about | _document(estimate, kinds, coverage))
 
 
-def _kind_blocks(estimate: TwoWayEstimate, kind: str, coverage: float) -> dict[str, Block | None]:
+def _kind_blocks(estimate: TwoWayEstimate, kind: str, coverage: float, listed: int) -> dict[str, Block | None]:
     keys, reach = estimate.table.keys(kind), estimate.half_width(kind, coverage)
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
@@ -58,13 +59,13 @@ def _kind_blocks(estimate: TwoWayEstimate, kind: str, coverage: float) -> dict[s
             at_most(reach, SENTENCE_DIGITS),
             quantity(estimate.whole_numbers[kind][key], SENTENCE_DIGITS),
         )
-        for key in keys[:MAX_SHOWN_CELLS]
+        for key in keys[:listed]
     )
-    cut = f"The first {MAX_SHOWN_CELLS} of {len(keys)}; --json has them all."
+    cut = f"The first {listed} of {len(keys)}; the JSON has them all."
     return {
         f"space {kind}": Paragraph(),
         f"table {kind}": Table((estimate.table.level_name(kind), *HEADER), rows),
-        f"cut {kind}": Paragraph(cut) if len(keys) > MAX_SHOWN_CELLS else None,
+        f"cut {kind}": Paragraph(cut) if len(keys) > listed else None,
     }
 
 

@@ -116,5 +116,5 @@ def find_table(release: Release, name: str) -> ReleasedTable:
         if table.name == name:
             return ReleasedTable(release, table)
     names = ", ".join(table.name[:60] for table in release.tables)
-    there_are = f"one of {names}" if names else "of a release that has tables"
-    raise InputError(f"table must be {there_are}, got {name[:60]}", "table")
+    problem = f"one of {names[:400]}, got {name[:60]}" if names else "of a release that has tables, got none"
+    raise InputError(f"table must be {problem}", "table")

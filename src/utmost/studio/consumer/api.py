@@ -75,6 +75,7 @@ class ReleaseView(BaseModel):
     unit: str
     units: int | None
     answers: list[AnswerView]
+    tables: list[str] = Field(description="Its tables, whose counts can be read together")
 
 
 class Document(BaseModel):
@@ -219,6 +220,7 @@ def release_view(release: Release) -> ReleaseView:
         unit=str(release.unit),
         units=release.units,
         answers=[_answer_view(answer) for answer in release],
+        tables=[table.name for table in release.tables],
     )
 
 
