@@ -45,7 +45,7 @@ ROLES = {  # role: (homes of names of utmost, public modules)
             "utmost.mechanisms",
             "utmost.comparison",
             "utmost.design",
-            "utmost.design.privacy_program",
+            "utmost.design.minimax",
             "utmost.design.universal",
             "utmost.polytopes",
             "utmost.qif",

@@ -28,7 +28,7 @@ _NAMES = {  # where a name of this module is defined: names
     "utmost.consumer.counts": "posterior read readings",
     "utmost.continuous": "interval laplace_loss",
     "utmost.design": "by_program capacity derivation lemmas optimal remap_of signature",
-    "utmost.design.privacy_program": "minimax_optimal",
+    "utmost.design.minimax": "minimax_optimal",
     "utmost.design.universal": "universal_mechanism universally_optimal",
     "utmost.errors": "InputError UtmostError",
     "utmost.exact": "Level alpha epsilon number",

@@ -55,7 +55,7 @@ from utmost.design import optimal as optimal
 from utmost.design import remap_of as remap_of
 from utmost.design import signature as signature
 from utmost.design import universal as universal
-from utmost.design.privacy_program import minimax_optimal as minimax_optimal
+from utmost.design.minimax import minimax_optimal as minimax_optimal
 from utmost.design.universal import universal_mechanism as universal_mechanism
 from utmost.design.universal import universally_optimal as universally_optimal
 from utmost.errors import InputError as InputError

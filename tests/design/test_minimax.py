@@ -15,11 +15,11 @@ from strategies import monotone_rows, rational_levels, weights
 from utmost.channel import channel, is_private
 from utmost.consumer import Consumer, Minimax, losses, priors
 from utmost.design.count_mechanism import remapped_channel
-from utmost.design.privacy_program import minimax_optimal
+from utmost.design.minimax import minimax_optimal
 from utmost.errors import InputError
-from utmost.exact import Level, alpha
+from utmost.exact import Level, alpha, epsilon
 from utmost.mechanisms import geometric
-from utmost.spaces import line
+from utmost.spaces import Space, grid, line
 
 HALF = alpha("1/2")
 
@@ -130,8 +130,60 @@ def test_closed_form_for_a_coin() -> None:
         assert minimax_optimal(line(2), level, Minimax(losses.binary)).loss == level.alpha / (1 + level.alpha)
 
 
-def test_alpha_1_and_float_channels_are_refused() -> None:
-    with pytest.raises(InputError, match="alpha < 1"):
-        minimax_optimal(line(2), alpha(1), Minimax(losses.binary))
+def test_where_nothing_may_be_told_one_law_of_readings_is_best() -> None:
+    design = minimax_optimal(line(3), alpha(1), Minimax(losses.absolute))
+    assert design.loss == 1
+    assert design.channel.rows[0].tolist() == design.channel.rows[2].tolist() == [0, 1, 0]
+    assert minimax_optimal(line(2), alpha(1), Minimax(losses.binary)).loss == Fraction(1, 2)
+    assert minimax_optimal(line(4), alpha(0), Minimax(losses.absolute)).loss == 0
+
+
+@pytest.mark.parametrize(("space", "level"), [(grid(2, 3), epsilon("1/2")), (grid(3, 2), HALF), (line(5), epsilon(1))])
+def test_irrational_data_are_enclosed_and_agree_with_doubles(space: Space, level: Level) -> None:
+    consumer = Minimax("distance", space=space)
+    design = minimax_optimal(space, level, consumer)
+    assert 0 <= design.certificate.gap <= design.loss / 10**10
+    design.certificate.check()
+    assert design.privacy_loss.within(level)
+    assert consumer.worst_loss(design.channel) <= design.loss
+    assert float(design.loss) == pytest.approx(worst_loss_in_doubles(space, level), abs=1e-7)
+
+
+def worst_loss_in_doubles(space: Space, level: Level) -> float:
+    """By scipy: min t over channels with every pair's constraint, not only those that generate the metric."""
+    size = len(space)
+    distances = space.distances.astype(float)
+    rows = []
+    for x, other, w in product(range(size), repeat=3):
+        if x != other:
+            row = np.zeros(size * size + 1)
+            row[x * size + w], row[other * size + w] = 1, -np.exp(level.epsilon * distances[x, other])
+            rows.append(row)
+    for x in range(size):
+        row = np.zeros(size * size + 1)
+        row[x * size : (x + 1) * size], row[-1] = distances[x], -1
+        rows.append(row)
+    sums = np.hstack([np.kron(np.eye(size), np.ones(size)), np.zeros((size, 1))])
+    cost = np.zeros(size * size + 1)
+    cost[-1] = 1
+    result = linprog(cost, A_ub=np.array(rows), b_ub=np.zeros(len(rows)), A_eq=sums, b_eq=np.ones(size))
+    return float(result.fun)
+
+
+def test_readings_may_be_actions() -> None:
+    design = minimax_optimal(line(3), HALF, Minimax([[0, 1], [1, 0], [2, "1/10"]]))
+    assert design.channel.outputs == ("w0", "w1")
+    assert is_private(design.channel, line(3), HALF)
+    assert design.loss == Fraction(23, 59)
+
+
+def test_what_is_too_large_or_not_exact_is_refused() -> None:
+    with pytest.raises(InputError, match="exact loss"):
+        minimax_optimal(line(2), HALF, Minimax(losses.matrix([[0, 0.1], [0.2, 0]])))
+    with pytest.raises(InputError, match="at most 20000 generating pairs times readings, got 3106 x 100"):
+        minimax_optimal(grid(10, 10), HALF, Minimax(losses.binary))
+
+
+def test_a_float_channel_has_no_exact_reading() -> None:
     with pytest.raises(InputError, match="exact entries"):
         Minimax(losses.binary).reading(channel([[0.5, 0.5], [0.25, 0.75]]))

@@ -18,8 +18,9 @@ from utmost.consumer import Consumer, Minimax, losses, priors
 from utmost.consumer.consumer import remap_program
 from utmost.consumer.losses import square
 from utmost.design import by_program, capacity, optimal
+from utmost.design.minimax import minimax_optimal
 from utmost.design.optimal import program_attempt
-from utmost.design.privacy_program import minimax_optimal, minimax_program, privacy_program
+from utmost.design.privacy_program import minimax_program, privacy_program
 from utmost.design.universal import universally_optimal
 from utmost.exact import alpha, epsilon
 from utmost.lp import LinearProgram, ProgramCertificate, certified_optimum, is_unique, verify_certificate
@@ -130,7 +131,9 @@ def test_minimax_optima_at_weak_privacy_are_exact() -> None:
         points = random_metric(5, 60, seed, in_line=False)
         reader = Minimax(losses.over(losses.parse(kind), points))
         design = minimax_optimal(points, alpha("1/10"), reader)
-        assert ("optimized", design.loss) == ppl_optimum(minimax_program(points, alpha("1/10"), reader))
+        assert ("optimized", design.loss) == ppl_optimum(
+            minimax_program(points, alpha("1/10"), reader.loss.matrix(len(points)))
+        )
         assert design.certificate.gap == 0
 
 

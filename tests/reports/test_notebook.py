@@ -17,7 +17,7 @@ from utmost.axioms.definition import Relation, definition_of
 from utmost.charts.export import escape_texts, save_chart
 from utmost.charts.intervals import IntervalLine, IntervalPanel, interval_chart, unique_names
 from utmost.consumer import Minimax
-from utmost.design.privacy_program import minimax_optimal
+from utmost.design.minimax import minimax_optimal
 from utmost.errors import InputError
 from utmost.ledger import QueryCost, ReleaseCost
 from utmost.ledger.costs import ROW

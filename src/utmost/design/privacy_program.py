@@ -5,22 +5,18 @@ The costs c[x,w] = π_x·ℓ(x,w) are exact, or lie between rational bounds wher
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from utmost.channel import Channel, Matrix, PrivacyLoss, least_epsilon
-from utmost.channel.channel import trusted_channel
-from utmost.consumer import Consumer, Minimax
-from utmost.consumer.losses import check_points, square
+from utmost.channel import Matrix
+from utmost.consumer import Consumer
 from utmost.design.interior_point.memory import largest_size
-from utmost.errors import InputError, SolverError
-from utmost.exact import Level, Number, Real, decimal, enclosure, rational
-from utmost.lp import LinearProgram, ProgramCertificate, certified_optimum
-from utmost.notebook import Figure, report_html
+from utmost.errors import InputError
+from utmost.exact import Level, Number, Real, enclosure, rational
+from utmost.lp import LinearProgram
 from utmost.spaces import Space
 from utmost.spaces.space import MAX_TABLE_POINTS, point_count_text
 
@@ -120,9 +116,14 @@ def check_problem(space: Space, level: Level, consumer: Consumer) -> None:
 
 def has_irrational_costs(space: Space, level: Level, consumer: Consumer) -> bool:
     """Is a weight, a loss, or the ratio allowed at the distance of a generating pair, not rational."""
-    lengths = [space.values[code] for code in np.unique(space.codes[space.edge_array[:, 0], space.edge_array[:, 1]])]
     numbers = (*consumer.prior.exact(), *consumer.loss.matrix(len(space)).flat)
-    return any(_is_irrational(level, d) for d in lengths) or any(isinstance(value, Real) for value in numbers)
+    return has_irrational_powers(space, level) or any(isinstance(value, Real) for value in numbers)
+
+
+def has_irrational_powers(space: Space, level: Level) -> bool:
+    """Is the ratio allowed at the distance of a generating pair not rational."""
+    lengths = [space.values[code] for code in np.unique(space.codes[space.edge_array[:, 0], space.edge_array[:, 1]])]
+    return any(_is_irrational(level, d) for d in lengths)
 
 
 def _is_irrational(level: Level, distance: Number) -> bool:
@@ -151,56 +152,12 @@ def round_costs(values: Matrix, bits: int, side: int) -> npt.NDArray[np.object_]
     return result
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class MinimaxDesign:
-    """A mechanism, its worst expected loss, the program's certificate, and the ε recomputed from its entries."""
-
-    channel: Channel
-    loss: Fraction
-    certificate: ProgramCertificate
-    privacy_loss: PrivacyLoss
-
-    def __repr__(self) -> str:
-        """The worst expected loss, the ε, and the number of secrets."""
-        loss = f"worst expected loss {decimal(self.loss)}, {self.privacy_loss.text}"
-        return f"<MinimaxDesign: {loss}; {len(self.channel.inputs)} secrets>"
-
-    def _repr_html_(self) -> str:
-        return report_html(self, "optimum", "describe_minimax")
-
-    def plot(self) -> Figure:
-        """A heat map of the mechanism, or some of its laws where it is large."""
-        return self.channel.plot()
-
-
-def minimax_optimal(space: Space, level: Level, consumer: Minimax) -> MinimaxDesign:
-    """The private mechanism from the space to readings with the least max_x Σ_w C[x,w]·ℓ(x,w); rational data, α < 1.
-
-    >>> from utmost.consumer import losses
-    >>> from utmost.exact import alpha
-    >>> from utmost.spaces import line
-    >>> minimax_optimal(line(2), alpha("1/2"), Minimax(losses.binary)).loss
-    Fraction(1, 3)
-    """
-    if level.alpha == 1:
-        raise InputError("a minimax design needs alpha < 1: at 1 every input has the same law")
-    certificate = certified_optimum(minimax_program(space, level, consumer))
-    rows = np.array(certificate.proof.x[:-1], dtype=object).reshape(len(space), len(space))
-    mechanism = trusted_channel(space.labels, space.labels, rows)
-    privacy_loss = least_epsilon(mechanism, space)
-    if not privacy_loss.within(level):
-        raise SolverError("the mechanism found did not pass its own certificate; nothing is returned")
-    return MinimaxDesign(mechanism, certificate.upper, certificate, privacy_loss)
-
-
-def minimax_program(space: Space, level: Level, consumer: Minimax) -> LinearProgram:
+def minimax_program(space: Space, level: Rate, losses: Matrix) -> LinearProgram:
     """The privacy program with one more variable t, minimised, and t − Σ_w ℓ(x,w)·C[x,w] ≥ 0 for each x."""
-    size = len(space)
-    check_points(consumer.loss, space)
-    losses = square(consumer.loss, size)
+    size, readings = losses.shape
     base = privacy_program(space, level, losses)
     count, cells = base.shape
-    x = np.repeat(np.arange(size), size)
+    x = np.repeat(np.arange(size), readings)
     return LinearProgram(
         [Fraction(0)] * cells + [Fraction(1)],
         np.concatenate([base.rows, count + x, count + np.arange(size)]),
@@ -208,12 +165,12 @@ def minimax_program(space: Space, level: Level, consumer: Minimax) -> LinearProg
         np.concatenate([base.values, [-rational(v, "loss") for v in losses.ravel()], [Fraction(1)] * size]),
         [*base.rhs, *[Fraction(0)] * size],
         np.concatenate([base.equality, np.zeros(size, dtype=bool)]),
-        scale=None if base.scale is None else [*base.scale, _natural_loss(base, size)],
+        scale=None if base.scale is None else [*base.scale, _natural_loss(base, readings)],
     )
 
 
-def _natural_loss(base: LinearProgram, size: int) -> Fraction:
+def _natural_loss(base: LinearProgram, readings: int) -> Fraction:
     """max_x Σ_w ℓ(x,w)·C[x,w] with the natural sizes of C, the size of t; 1 where that is 0."""
     assert base.scale is not None
     terms = [loss * unit for loss, unit in zip(base.cost, base.scale, strict=True)]
-    return max(sum(terms[k : k + size], Fraction(0)) for k in range(0, len(terms), size)) or Fraction(1)
+    return max(sum(terms[k : k + readings], Fraction(0)) for k in range(0, len(terms), readings)) or Fraction(1)

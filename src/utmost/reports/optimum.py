@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from utmost.channel import Channel
     from utmost.consumer import Consumer
     from utmost.design import Design
-    from utmost.design.privacy_program import MinimaxDesign
+    from utmost.design.minimax import MinimaxDesign
     from utmost.exact import Level, Number
     from utmost.spaces import Space
 
@@ -85,11 +85,17 @@ def _mechanism_block(channel: Channel, problem: DesignProblem | None) -> Matrix:
 
 def describe_minimax(design: MinimaxDesign) -> Report:
     """The mechanism with the least loss of the worst secret, its loss, and the ε recomputed from its entries."""
-    loss = quantity(design.loss, SENTENCE_DIGITS)
+    certificate = design.certificate
+    if certificate.gap:
+        lower, upper = at_least(certificate.lower, SENTENCE_DIGITS), at_most(certificate.upper, SENTENCE_DIGITS)
+        loss = Paragraph("Worst expected loss at most ", upper, "; every private mechanism has at least ", lower, ".")
+    else:
+        exact_loss = quantity(design.loss, SENTENCE_DIGITS)
+        loss = Paragraph("Worst expected loss ", exact_loss, ", and no private mechanism has less.")
     return Report(
         {
             "mechanism": Matrix(design.channel, max_labels=MAX_SHOWN_LABELS, is_shaded=True),
-            "loss": Paragraph("Worst expected loss ", loss, ", and no private mechanism has less."),
+            "loss": loss,
             "privacy": privacy_paragraph(design.privacy_loss, None),
         }
     )

@@ -13,7 +13,8 @@ from utmost.consumer import Consumer, Minimax, losses, priors
 from utmost.consumer.losses import Table
 from utmost.design import by_program, lemmas, optimal, signature
 from utmost.design.count_mechanism import remapped_channel, remapped_geometric
-from utmost.design.privacy_program import minimax_optimal, privacy_program
+from utmost.design.minimax import minimax_optimal
+from utmost.design.privacy_program import privacy_program
 from utmost.exact import Level, Number, alpha
 from utmost.lp import certified_optimum, is_unique
 from utmost.mechanisms.geometric import geometric, untruncated_law
