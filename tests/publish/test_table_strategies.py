@@ -156,6 +156,7 @@ def test_a_budget_that_adds_up_rho_shares_rho(tmp_path: Path) -> None:
     assert all(rho is not None for rho in rhos)
     shares = utmost.strategies(plan)[0].strategies[-1].shares
     total = sum(rho or 0 for rho in rhos)
+    assert float(utmost.strategies(plan)[0].amount) == pytest.approx(float(total), rel=1e-9)
     assert [float((rho or 0) / total) for rho in rhos] == pytest.approx([float(share) for share in shares], abs=1e-6)
     release = utmost.release(plan)
     assert [len(answer.value) for answer in release] == [1, 7, 2, 14]  # type: ignore[arg-type]

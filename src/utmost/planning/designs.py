@@ -145,7 +145,8 @@ def crossed_design(sizes: Sequence[int], ways: int) -> TableDesign:
         raise InputError(f"marginals must be of 1 to {len(sizes)} columns, got {ways}", "workload")
     chosen = [subset for count in range(ways + 1) for subset in combinations(range(len(sizes)), count)]
     if len(chosen) > MAX_LEVELS:
-        raise InputError(f"marginals must be at most {MAX_LEVELS}, got {len(chosen)}", "workload", "take fewer columns")
+        hint = "take fewer columns, or marginals:2 as the workload"
+        raise InputError(f"levels must be at most {MAX_LEVELS}, got {len(chosen)}", "workload", hint)
     levels = [
         Partition("×".join(str(k + 1) for k in subset) or TOTAL, numbered([codes[k] for k in subset], len(codes[0])))
         for subset in chosen

@@ -156,7 +156,7 @@ class TreeModel:
         """The variance of the sum of all prefix sums."""
         size = len(self.chain.order)
         one = below[-1][0] / below[-1][0]
-        pieces = np.array([one * (size - place) for place in range(size)], dtype=below[-1].dtype)
+        pieces = np.arange(size, 0, -1).astype(below[-1].dtype) * one
         rest = np.full(size, one - one, dtype=below[-1].dtype)
         for level in reversed(range(len(sums))):
             starts, weighted = self.chain.starts[level], pieces * below[level + 1]

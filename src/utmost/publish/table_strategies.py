@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from utmost.errors import InputError
+from utmost.ledger.compositions.zcdp import rho_limit
 from utmost.noise.concentrated import rho_of
 from utmost.planning.strategies import (
     EQUAL,
@@ -112,10 +113,11 @@ def _planned_rho(plan: Plan, spec: TableSpec) -> Fraction:
         return price.rho
     if price.share is not None and plan.price.rho is not None:
         return plan.price.rho * part
-    epsilon = price.epsilon if price.share is None else plan.price.epsilon
-    if not delta or not epsilon:
+    if price.share is not None and plan.price.epsilon and plan.price.delta:
+        return rho_limit(plan.price.epsilon, plan.price.delta) * part
+    if not delta or not price.epsilon:
         raise InputError("rho is not known before the plan meets its budget", "rho", HINT)
-    return Fraction(rho_of(epsilon, delta)) * (part if price.share is not None else 1)
+    return Fraction(rho_of(price.epsilon, delta))
 
 
 def _part(plan: Plan, spec: TableSpec) -> Fraction:
