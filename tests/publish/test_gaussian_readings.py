@@ -67,6 +67,24 @@ def test_the_losses_beforehand_are_the_mean_over_all_answers(variance: Fraction)
     assert estimate.before.face_value == pytest.approx(float((joint * losses).sum()), rel=1e-9)
 
 
+@pytest.mark.parametrize("value", [-7, 0, 12, 15])
+def test_ends_that_do_not_absorb_bound_the_truth_alone(value: int) -> None:
+    """The posterior is that of Bayes with no tail summed up; the losses beforehand are over all answers."""
+    mechanism = GaussianLattice(Fraction(4), 0, 12, clamped=False)
+    estimate = answer_of(mechanism, value).estimate("binomial:0.4", "absolute")
+    belief = belief_curves(estimate)
+    weights = belief.prior * [float(mass_ball(mechanism.variance, value - x, 64)) for x in range(13)]
+    assert belief.posterior == pytest.approx(weights / weights.sum(), rel=1e-9, abs=1e-280)
+    (reading,) = estimate.readings
+    assert reading.unbiased == value
+    answers = range(-60, 73)
+    likelihood = np.array([[float(mass_ball(mechanism.variance, y - x, 64)) for y in answers] for x in range(13)])
+    losses = np.abs(np.arange(13)[:, None] - np.arange(13)[None, :])
+    best = sum(min((belief.prior * column) @ losses) for column in likelihood.T)
+    assert estimate.before is not None
+    assert estimate.before.expected == pytest.approx(best, rel=1e-9)
+
+
 def test_a_count_up_to_a_million_is_read_near_its_answer() -> None:
     mechanism = GaussianLattice(Fraction(10**6), 0, 10**6)
     estimate = answer_of(mechanism, 345_678).estimate("uniform", "squared")

@@ -163,6 +163,26 @@ def test_tables_have_other_noise_too(folder: Path, noise: str) -> None:
     assert release.delta <= Fraction(1, 10**6)
 
 
+def test_gaussian_answers_of_tables_are_unbiased_and_may_be_negative(folder: Path) -> None:
+    """Fifty cells that nobody is in: some are released below 0, and least squares leaves none out."""
+    keys = {"region": ["north", "south"], "sex": list("abcdefghijklmnopqrstuvwxyz")}
+    content = {"keys": keys, "levels": [["region"], ["region", "sex"]], "shares": "equal", "noise": "gaussian"}
+    release = utmost.release(plan_of({**content, "delta": "1/1000000"}, folder))
+    finest = release["places: region, sex"]
+    assert isinstance(finest.value, tuple)
+    assert min(finest.value) < 0  # but with probability below 10^-13
+    assert finest.mechanism.absorbing_ends == (None, None)  # type: ignore[attr-defined]
+    document = release_content(release)
+    assert document["queries"][1]["mechanism"]["clamped"] is False
+    jsonschema.validate(document, release_schema())
+    assert release_from_content(json.loads(release_file.release_to_json(release))) == release
+    for altered in (True, None, 0):
+        document["queries"][1]["mechanism"]["clamped"] = altered
+        with pytest.raises(InputError):
+            release_from_content(document)
+    assert release.table("places").estimate().least_squares.unused == 0
+
+
 def test_altered_tables_are_refused(folder: Path) -> None:
     content = release_content(utmost.release(plan_of({"totals": [{"rows": 90}]}, folder)))
     release_from_content(content)

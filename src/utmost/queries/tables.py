@@ -20,7 +20,7 @@ largest cells are full; under replace if there are enough cells, else it is an u
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -223,6 +223,16 @@ class TableLevel(LatticeQuery):
         if sensitivity == 1:
             return SelectedMechanism(mechanism, sensitivity, PER_CELL_CLAIM, "geometric")
         return SelectedMechanism(mechanism, sensitivity, NO_CLAIM, "any")
+
+    def select_gaussian(self, rho: Fraction, setting: PrivacySetting) -> SelectedMechanism | None:
+        """Gaussian noise that no end absorbs: unbiased, so that levels can be read together by least squares.
+
+        Of a geometric answer that was brought back to 0 an unbiased value is left, of a Gaussian one none.
+        """
+        selected = LatticeQuery.select_gaussian(self, rho, setting)
+        if selected is None:
+            return None
+        return replace(selected, mechanism=replace(selected.mechanism, clamped=False))
 
     def moves(self, setting: PrivacySetting) -> Moves:
         """As the module's docstring proves."""

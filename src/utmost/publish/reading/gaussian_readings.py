@@ -38,9 +38,10 @@ def gaussian_likelihood(axis: Axis, mechanism: GaussianLattice, number: int) -> 
     variance = float(mechanism.variance)
     if mechanism.low == mechanism.high is not None:
         return np.zeros(axis.size)
-    if number == mechanism.low:
+    low, high = mechanism.absorbing_ends
+    if number == low:
         return _log_tails(gaps, variance)
-    if number == mechanism.high:
+    if number == high:
         return _log_tails(-gaps, variance)
     return np.asarray(-(gaps**2) / (2 * variance))
 
@@ -120,7 +121,7 @@ def losses_before(reader: Reader, mechanism: GaussianLattice) -> ExpectedLosses 
     total = face_total = 0.0
     for number in answers:
         likelihood = np.exp(gaussian_likelihood(reader.axis, mechanism, number))
-        likelihood /= 1 if number in (mechanism.low, mechanism.high) else scale
+        likelihood /= 1 if number in mechanism.absorbing_ends else scale
         joint = prior * likelihood
         probability = float(joint.sum())
         if probability > 0:
@@ -134,8 +135,9 @@ def _possible_answers(axis: Axis, mechanism: GaussianLattice) -> range:
     reach = math.ceil(mechanism.near_steps)
     ends = ((value - mechanism.origin) / mechanism.unit for value in (axis.first, axis.value(axis.size - 1)))
     first, last = math.floor(next(ends)) - reach, math.ceil(next(ends)) + reach
-    first = first if mechanism.low is None else max(first, mechanism.low)
-    last = last if mechanism.high is None else min(last, mechanism.high)
+    low, high = mechanism.absorbing_ends
+    first = first if low is None else max(first, low)
+    last = last if high is None else min(last, high)
     return range(first, last + 1)
 
 

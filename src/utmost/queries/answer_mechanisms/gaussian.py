@@ -36,7 +36,10 @@ NEAR_DEVIATIONS = 12  # σ from an answer beyond which a truth has less than 10^
 
 @dataclass(frozen=True, slots=True)
 class GaussianLattice(LatticeMechanism):
-    """Discrete Gaussian noise: Pr[y | x] ∝ e^(−(x − y)²/(2·variance))."""
+    """Discrete Gaussian noise: Pr[y | x] ∝ e^(−(x − y)²/(2·variance)).
+
+    Its ends absorb, unless it is not `clamped`: then they are ends of the true number alone, and answers are unbiased.
+    """
 
     name: ClassVar[str] = "gaussian"
 
@@ -45,22 +48,36 @@ class GaussianLattice(LatticeMechanism):
     high: int | None
     origin: Fraction = Fraction(0)
     unit: Fraction = Fraction(1)
+    clamped: bool = True
 
     def content(self) -> dict[str, Any]:
         """The mechanism as a release file has it."""
-        return {"name": self.name, "sigma2": str(self.variance), **self.lattice_content()}
+        clamped = {} if self.clamped else {"clamped": False}
+        return {"name": self.name, "sigma2": str(self.variance), **self.lattice_content(), **clamped}
 
     @classmethod
     def parse(cls, fields: Fields) -> GaussianLattice:
         """The mechanism in the fields of a release file."""
-        mechanism = cls(*parse_lattice(fields, cls.name, "sigma2"))
+        clamped = fields.truth("clamped", True)
+        mechanism = cls(*parse_lattice(fields, cls.name, "sigma2"), clamped)
         check_variance(mechanism.variance)
         return mechanism
 
     @classmethod
     def schema(cls) -> dict[str, Any]:
         """The JSON schema of `content`."""
-        return schema_object(name={"const": cls.name}, sigma2=EXACT_SCHEMA, **LATTICE_SCHEMAS)
+        schema = schema_object(name={"const": cls.name}, sigma2=EXACT_SCHEMA, **LATTICE_SCHEMAS)
+        return {**schema, "properties": {**schema["properties"], "clamped": {"const": False}}}
+
+    @property
+    def absorbing_ends(self) -> tuple[int | None, int | None]:
+        """The ends, or None where answers are released as they are drawn."""
+        return (self.low, self.high) if self.clamped else (None, None)
+
+    def check_number(self, number: int) -> None:
+        """Refuse a number beyond an end that absorbs."""
+        if self.clamped:
+            LatticeMechanism.check_number(self, number)
 
     @property
     def noise_steps(self) -> Fraction:
