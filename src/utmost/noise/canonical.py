@@ -165,7 +165,8 @@ def canonical_law(level: Level, delta: object) -> CanonicalLaw:
     """The law at (ε, δ), 0 < ε < ∞, 0 ≤ δ < 1; refused where it has more values than are tabulated."""
     exact_delta = rational(delta, "delta")
     if not check_level(level).is_inner or not 0 <= exact_delta < 1:
-        raise InputError("canonical noise must have a finite epsilon > 0 and 0 <= delta < 1, got others", "delta")
+        problem = "canonical noise must have a finite epsilon > 0 and 0 <= delta < 1, got others"
+        raise InputError(problem, "delta", "say for instance epsilon 1 and delta 1e-6")
     return _law(level, exact_delta) if exact_delta else CanonicalLaw(level, exact_delta, None)
 
 

@@ -78,7 +78,7 @@ def check_variance(value: object) -> Fraction:
     """
     variance = rational(value, "variance")
     if variance <= 0:
-        raise InputError("variance must be > 0, got one that is not", "variance")
+        raise InputError("variance must be > 0, got one that is not", "variance", "say for instance 100 for σ = 10")
     if not MIN_VARIANCE <= variance <= MAX_VARIANCE:
         raise InputError("variance must be from 10^-9 to 10^30 for discrete Gaussian noise, got another", "variance")
     if variance.numerator.bit_length() + variance.denominator.bit_length() > MAX_VARIANCE_BITS:

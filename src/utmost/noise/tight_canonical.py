@@ -156,7 +156,8 @@ def least_reach(level: Level, steps: int, delta: Fraction) -> int:
     [2, 3, 4]
     """
     if not check_level(level).is_inner or not 0 < delta < 1 or steps < 1:
-        raise InputError("canonical noise must have a finite epsilon > 0 and 0 < delta < 1, got others", "delta")
+        problem = "canonical noise must have a finite epsilon > 0 and 0 < delta < 1, got others"
+        raise InputError(problem, "delta", "say for instance 1e-6; without a delta it is geometric noise")
     if delta < MIN_TOLD_DELTA:
         raise InputError("delta must be at least 1e-27 with canonical noise, got less", "delta", "raise it")
     growth, delta = 1 / level.power(steps) - 1, Fraction(decimal_below(delta, DELTA_DIGITS))
