@@ -9,6 +9,7 @@ from utmost.errors import InputError
 from utmost.exact import alpha
 from utmost.joint import Divisions, GeometricNoise, estimate_table, hierarchy
 from utmost.noise import geometric_noise
+from utmost.reports.joint_estimate import figure
 
 CELLS = [("n", "a"), ("n", "b"), ("s", "c")]
 
@@ -130,3 +131,25 @@ def test_a_notebook_shows_the_counts_and_a_chart(tmp_path):
     assert "1e-10" in html
     estimate.plot().save(tmp_path / "table.svg")
     assert "posterior mean" in (tmp_path / "table.svg").read_text()
+
+
+def test_a_level_of_many_cells_is_drawn_as_points():
+    law = GeometricNoise(alpha("1/2"))
+    cells = [(f"r{town // 60}", town) for town in range(120)]
+    tree = hierarchy([("r",), ("r", "t")], cells).with_answers(2, {cell: cell[1] % 7 for cell in cells}, law)
+    estimate = estimate_table(tree)
+    chart = estimate.plot().chart.to_dict()
+    titles = [panel["title"]["text"] for panel in chart["vconcat"]]
+    assert titles == ["total", "r", "r, t"]
+    rows = [values_of(chart, layer) for layer in chart["vconcat"][2]["layer"]]
+    assert [(row["released"], row["estimate"]) for row in rows[1]] == [
+        (cell[1] % 7, estimate.mean[cell]) for cell in cells
+    ]
+    assert rows[0][-1]["released"] == rows[0][-1]["estimate"] == max(6, *(estimate.mean[cell] for cell in cells))
+    only = figure(estimate, 1).to_dict()
+    assert [row["name"] for row in values_of(only, only)] == ["r0", "r1"]
+
+
+def values_of(chart, layer):
+    """The rows of a layer, in the chart's datasets."""
+    return chart["datasets"][layer["data"]["name"]]

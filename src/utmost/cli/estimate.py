@@ -94,7 +94,7 @@ def command(
 def _refuse_options(options: dict[str, Any], is_for_tables: bool) -> None:
     """Refuse options that are of tables, or that are not."""
     for option, value in options.items():
-        if value:
+        if value not in (None, []):
             words = "go with --table, got none" if is_for_tables else "not go with --table, got both"
             raise InputError(f"{option} must {words}", option.removeprefix("--"), "see utmost estimate --help")
 
