@@ -17,8 +17,9 @@ import numpy.typing as npt
 
 from utmost.channel import Channel, Matrix, Mechanism, align_inputs, channel_of, deterministic
 from utmost.channel.channel import EXACT_HINT, Label, label_positions, matrix_product, numeric_labels, trusted_channel
+from utmost.consumer.grouped_losses import grouped_loss, has_irrational_losses_alone, split_loss_bounds
 from utmost.consumer.inputs import Secrets, match_labels, permuted_loss, read_loss, read_prior, read_secrets
-from utmost.consumer.loss_bounds import is_too_long
+from utmost.consumer.loss_bounds import BOUND_BITS, is_too_long
 from utmost.consumer.loss_bounds import loss_bounds as least_loss_bounds
 from utmost.consumer.losses import Legality, Loss, square
 from utmost.consumer.priors import Explicit, Prior, explicit
@@ -137,7 +138,11 @@ class Consumer:
 
         Where the exact number is too long to be written out, it is refused; `loss_bounds` has it between two fractions.
         """
-        costs, rows = _same_kind(self.costs(), self._channel(mechanism).rows)
+        source, weights = self._channel(mechanism), self._weights()
+        losses = _exact_or_float_array(self.loss.matrix(self.prior.size))
+        if has_irrational_losses_alone(weights, losses, source.rows):
+            return grouped_loss(weights, losses, source.rows)
+        costs, rows = _same_kind(self.costs(), source.rows)
         if is_too_long(costs, rows):
             raise InputError(LONG_LOSS_TEXT, "mechanism", "consumer.loss_bounds(mechanism) has it to 40 digits")
         return _plain_number(sum(costs[:, w] @ rows[:, y] for y, w in enumerate(best_readings(costs, rows))))
@@ -155,7 +160,11 @@ class Consumer:
         >>> decimal(bounds.lower), bounds.upper - bounds.lower < Fraction(1, 10**40)
         ('0.635941', True)
         """
-        return least_loss_bounds(self.costs(), self._channel(mechanism).rows)
+        source, weights = self._channel(mechanism), self._weights()
+        losses = _exact_or_float_array(self.loss.matrix(self.prior.size))
+        if has_irrational_losses_alone(weights, losses, source.rows):
+            return split_loss_bounds(weights, losses, source.rows, BOUND_BITS)
+        return least_loss_bounds(self.costs(), source.rows)
 
     def face_value_loss(self, mechanism: Channel | Mechanism) -> Number | float:
         """The expected loss of reading each output as the secret of the same label."""
