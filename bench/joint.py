@@ -333,12 +333,14 @@ def error_ratio(case: str, measure: str, method: str, peer: str, ceiling: float)
     )
 
 
-CEILINGS = {  # cells and ranges beside rounding from the top down
+# Cells and ranges beside rounding from the top down. A range of cities is made of whole countries mostly, whose own
+# answers say nearly all that is known of them: in 100 releases at ε = 1 its ratio was 0.90 ± 0.02.
+CEILINGS = {
     "simulated, mean 1, ε = 1": (0.62, 0.88),
     "simulated, mean 10, ε = 1": (0.97, 0.99),
     "simulated, mean 1, ρ = 0.05": (0.66, 0.88),
-    "cities, ε = 1": (0.85, 0.94),
-    "cities, ε = 0.3": (0.77, 0.88),
+    "cities, ε = 1": (0.85, 0.93),
+    "cities, ε = 0.3": (0.77, 0.93),
 }
 
 SECTION = Section(

@@ -16,7 +16,7 @@ from utmost.joint.draws import CellSum, cell_sum, draw_tables, max_draws
 from utmost.joint.laws import Ints
 from utmost.joint.least_squares import LeastSquares, least_squares
 from utmost.joint.partial_sums import partial_sums
-from utmost.joint.posterior import Posterior, log_evidence, posterior
+from utmost.joint.posterior import Posterior, posterior
 from utmost.joint.prior import EVIDENCE_GRID, Divisions, parse_prior
 from utmost.joint.tree import CountTree, Key
 from utmost.joint.windows import MISS_PROBABILITY, Windows, windows
@@ -171,12 +171,13 @@ def estimate_table(
         raise InputError("coverage must be strictly between 0 and 1, got another: 0.95 is usual", "coverage")
     miss = Fraction(left_out) if isinstance(left_out, float) else rational(left_out, "left_out")
     guide, within = least_squares(tree), windows(partial_sums(tree), miss)
-    chosen_prior = _chosen_prior(parse_prior(prior), within, guide)
-    return TableEstimate(tree, chosen_prior, chosen_loss, share, posterior(within, chosen_prior, guide), guide)
+    result = _chosen_posterior(parse_prior(prior), within, guide)
+    return TableEstimate(tree, result.prior, chosen_loss, share, result, guide)
 
 
-def _chosen_prior(prior: Divisions, within: Windows, guide: LeastSquares) -> Divisions:
-    """The prior, its parameter by the evidence where it has none: that of the largest probability of all answers."""
+def _chosen_posterior(prior: Divisions, within: Windows, guide: LeastSquares) -> Posterior:
+    """The posterior; where the prior has no parameter, with that of the largest probability of all answers."""
     if prior.a is not None:
-        return prior
-    return max((Divisions(a) for a in EVIDENCE_GRID), key=lambda one: log_evidence(within, one, guide))
+        return posterior(within, prior, guide)
+    results = (posterior(within, Divisions(a), guide) for a in EVIDENCE_GRID)
+    return max(results, key=lambda result: result.log_evidence)

@@ -9,7 +9,10 @@ terms ≥ 0 alone and are made directly, not by Fourier transforms, so small pro
 multiplied by e^(τx), with one τ for all parts of a cell such that their means add up to what least squares says of the
 cell, and the cell's own by e^(−τx). Products and conditional laws stay what they are.
 
-**Check.** The posterior means of parts add up to their whole's; they were computed by different sums.
+**Checks.** The posterior means of parts add up to their whole's; they were computed by different sums. And wherever two
+laws are multiplied, what is left of their largest weights is far above the least double, so that what was below it had
+no chance. Where this fails, least squares was far off, as it knows nothing of counts ≥ 0: the means that were found
+place the tilts of another try.
 
 Exact given that no window misses (`windows`), up to the rounding of doubles.
 """
@@ -17,8 +20,10 @@ Exact given that no window misses (`windows`), up to the rounding of doubles.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 
@@ -31,17 +36,26 @@ from utmost.joint.tree import CountTree
 from utmost.joint.windows import Windows
 
 MAX_GAP = 1e-9  # by which means of parts may fail to add up, relative to the largest mean
+MAX_TRIES = 3  # with tilts at means that were found before
+MAX_LOST = 1e-12
+LEAST_DOUBLE = 5e-324  # the error of weights near it
+LOG_SMALL, LOG_LEAST = -660.0, -744.0  # of weights that may have lost digits, of the least double
+SMALL_SHARE = 1e-100  # of two laws whose largest weights are 1, multiplied
+LEAST_SHARE = 1e-40  # of the largest: counts with less are left out of the weights of all else
 TILT_STEPS = 40  # of bisection
 MAX_LOG_RANGE = 500.0  # of a tilt over a window
 MAX_TILT = 30.0
 NEAR_GOAL = 0.005  # of the goal, and of 100 counts, by which a tilt may miss it
+
+FactorKey: TypeAlias = tuple[int, int, int, bool, tuple[tuple[int, int], ...]]  # laws by their identity in the tree
 
 
 @dataclass(frozen=True)
 class Posterior:
     """The law of each cell's count, `laws[v]` from `windows.low[v]` on; `messages` are m of all nodes, tilted.
 
-    `log_evidence` is ln of the probability of all answers, but for a constant that is the same for every prior.
+    `log_evidence` is ln of the probability of all answers, but for a constant that is the same for every prior. `gap`
+    is by how much means fail to add up, and `lost` bounds the share of weights that were too small for a double.
     """
 
     windows: Windows
@@ -49,7 +63,8 @@ class Posterior:
     laws: tuple[Floats, ...]
     messages: tuple[Floats | None, ...]
     log_evidence: float
-    gap: float = field(default=0.0)
+    gap: float = 0.0
+    lost: float = 0.0
 
     @property
     def tree(self) -> CountTree:
@@ -88,23 +103,29 @@ class Posterior:
 
 def posterior(windows: Windows, prior: Divisions, guide: LeastSquares) -> Posterior:
     """The posterior within the windows. `guide` places the tilts, and changes rounding alone."""
-    run = _Propagation(windows, prior, guide)
-    run.pass_up()
-    laws = run.pass_down()
-    result = Posterior(windows, prior, laws, tuple(run.messages), run.log_evidence)
-    gap = _gap_of_means(result)
-    if not gap <= MAX_GAP * (1 + float(np.abs(result.means).max())):
-        raise UndecidedError(
-            f"posterior means must add up, and differ by {gap:.1e}: doubles do not hold the weights of these answers"
-        )
-    return Posterior(windows, prior, laws, result.messages, run.log_evidence, gap)
+    goals = guide_goals(guide)
+    for _ in range(MAX_TRIES):
+        result = _posterior(windows, prior, goals)
+        if result.lost <= MAX_LOST and result.gap <= MAX_GAP * (1 + float(np.abs(result.means).max())):
+            return result
+        goals = result.means.tolist()
+    raise UndecidedError(
+        f"posterior weights must be within the range of doubles, got means that differ by {result.gap:.1e} from their "
+        f"sums, and a share of {min(result.lost, 1.0):.1e} that may be lost: least squares needs none"
+    )
 
 
-def log_evidence(windows: Windows, prior: Divisions, guide: LeastSquares) -> float:
-    """ln of the probability of all answers under a prior, but for a constant that is the same for every prior."""
-    run = _Propagation(windows, prior, guide)
+def _posterior(windows: Windows, prior: Divisions, goals: Sequence[float | None]) -> Posterior:
+    """One pass up and one down, by how much the means fail to add up, and a bound on what was lost."""
+    run = _Propagation(windows, prior, goals)
     run.pass_up()
-    return run.log_evidence
+    result = Posterior(windows, prior, run.pass_down(), tuple(run.messages), run.log_evidence)
+    return replace(result, gap=_gap_of_means(result), lost=run.lost)
+
+
+def guide_goals(guide: LeastSquares) -> list[float | None]:
+    """Where least squares says that each count is about; None where it has no estimate."""
+    return [guide.rounded(node) for node in range(guide.tree.size)]
 
 
 def _gap_of_means(result: Posterior) -> float:
@@ -118,13 +139,16 @@ def _gap_of_means(result: Posterior) -> float:
 class _Propagation:
     """Messages up and down. `messages[v]` is m_v times e^(τ(x − low)), τ that of the cell it is part of."""
 
-    def __init__(self, windows: Windows, prior: Divisions, guide: LeastSquares) -> None:
-        self.windows, self.prior, self.guide = windows, prior, guide
+    def __init__(self, windows: Windows, prior: Divisions, goals: Sequence[float | None]) -> None:
+        self.windows, self.prior, self.goals = windows, prior, goals
         self.sums: PartialSums = windows.sums
         self.tree = self.sums.tree
         self.low, self.high = windows.low, windows.high
         self.messages: list[Floats | None] = [None] * self.sums.size
         self.own_logs: dict[int, Floats] = {}  # of cells with parts: their own factors, the parts' tilt undone
+        self.sum_logs: dict[int, Floats] = {}  # and ln of the sum of their parts, tilted
+        self.lost = 0.0
+        self.factors: dict[FactorKey, tuple[Floats, float]] = {}
         self.tilts = [0.0] * self.tree.size
         self.log_evidence = 0.0
 
@@ -167,17 +191,21 @@ class _Propagation:
             return logs
         first = sum(self.low[part] for part in self.present_parts(node))
         logs = logs - self.tilts[node] * (np.arange(self.low[node], self.high[node] + 1) - first)
-        self.own_logs[node] = logs
-        return np.asarray(logs + _log(self.sum_message(node)))
+        self.own_logs[node], self.sum_logs[node] = logs, _log(self.sum_message(node))
+        return np.asarray(logs + self.sum_logs[node])
 
     def own_factors(self, node: int) -> Floats:
-        """ln of a cell's own factors: those of the prior, and its likelihoods."""
+        """ln of a cell's own factors: those of the prior, and its likelihoods. Cells that are alike have them once."""
         low, high, part_count = self.low[node], self.high[node], self.sums.part_counts[node]
-        logs = self.prior.log_factors(low, high, part_count, node > 0)
-        self.log_evidence += self.prior.log_factor(low, part_count, node > 0)
-        counts = np.arange(low, high + 1)
-        for answer in self.tree.answers[node]:
-            logs = logs + answer.law.log_likelihood(answer.value, counts)
+        answers = self.tree.answers[node]
+        key = low, high, part_count, node > 0, tuple((id(answer.law), answer.value) for answer in answers)
+        if key not in self.factors:
+            logs, counts = self.prior.log_factors(low, high, part_count, node > 0), np.arange(low, high + 1)
+            for answer in answers:
+                logs = logs + answer.law.log_likelihood(answer.value, counts)
+            self.factors[key] = logs, self.prior.log_factor(low, part_count, node > 0)
+        logs, constant = self.factors[key]
+        self.log_evidence += constant
         return logs
 
     def sum_message(self, node: int) -> Floats:
@@ -201,9 +229,9 @@ class _Propagation:
             self.set_message(part, log + tilt * np.arange(len(log)))
 
     def goal(self, node: int) -> float:
-        """Where a cell's count is about: what least squares says, within its window."""
+        """Where a cell's count is about, within its window."""
         low, high = self.low[node], self.high[node]
-        guess = self.guide.rounded(node)
+        guess = self.goals[node]
         if guess is None or high - low <= 1:
             return (low + high) / 2
         return min(max(guess, low + 0.3), high - 0.3)
@@ -219,7 +247,7 @@ class _Propagation:
             outside[node] = None
             if node < self.tree.size:
                 law = self.message(node) * weights
-                laws[node] = law / law.sum()
+                laws[node] = law / self.checked_share(float(law.sum()), len(law))
                 weights = self.weights_of_sum(node, weights)
             terms = self.sums.terms[node]
             for term in terms:
@@ -227,20 +255,43 @@ class _Propagation:
                 outside[term] = self.outside(term, rest, weights, self.low[node])
         return tuple(laws)
 
+    def checked_share(self, share: float, size: int) -> float:
+        """The sum of so many products of laws whose largest weights were 1; what may be lost of it is noted."""
+        self.lost = max(self.lost, LEAST_DOUBLE * size / share if share else math.inf)
+        return share or 1.0
+
     def weights_of_sum(self, node: int, weights: Floats) -> Floats:
-        """The weight of all but a cell's parts, for each count of the cell, with its parts' tilt undone."""
+        """The weight of all but a cell's parts, for each count of the cell, with its parts' tilt undone.
+
+        It may be largest where the parts have hardly any weight, so it is kept where the count has a chance only. Where
+        the weight of the parts is too small for a double it must not be so large that the count had a chance.
+        """
         if not self.sums.terms[node]:
             return weights
         tilt = self.tilts[self.tree.parents[node]] if node else 0.0
-        logs = _log(weights) + tilt * np.arange(len(weights)) + self.own_logs[node]
-        return np.asarray(np.exp(logs - logs.max()))
+        logs = _log(weights) + tilt * np.arange(len(weights)) + self.own_logs.pop(node)
+        sum_logs = self.sum_logs.pop(node)
+        scores = logs + sum_logs
+        top = float(scores.max())
+        unseen = logs[sum_logs < LOG_SMALL]
+        if len(unseen):
+            self.lost = max(self.lost, len(logs) * math.exp(min(float(unseen.max()) + LOG_LEAST - top, 0.0)))
+        kept = np.where(scores > top + math.log(LEAST_SHARE), logs, -np.inf)
+        return np.asarray(np.exp(kept - kept.max()))
 
     def outside(self, term: int, rest: int | None, weights: Floats, low: int) -> Floats:
-        """D of a term, from those of the sum with the other term, which is None where there is none."""
+        """D of a term, from those of the sum with the other term, which is None where there is none.
+
+        Where it is largest at counts that have no chance, it is kept at the others only.
+        """
         if rest is not None:
             weights, low = np.convolve(weights, self.message(rest)[::-1]), low - self.high[rest]
-        result = _cut(weights, low, self.low[term], self.high[term])
-        return np.asarray(result / result.max())
+        result, message = _cut(weights, low, self.low[term], self.high[term]), self.message(term)
+        if self.checked_share(float(result @ message), len(message)) < SMALL_SHARE:
+            law = result * message
+            result = np.where(law >= LEAST_SHARE * law.max(), result, 0.0)
+        top = float(result.max())
+        return np.asarray(result / top) if top else np.ones(len(result))
 
 
 def _tilt(logs: list[Floats], goal: float) -> float:

@@ -215,8 +215,11 @@ class _Bounds:
         low, high = self.low, self.high
         for node in self.sums.order:
             terms = self.sums.terms[node]
-            if terms:
-                self.narrow(node, sum(low[term] for term in terms), sum(high[term] for term in terms))
+            if len(terms) == 2:
+                one, other = terms
+                self.narrow(node, low[one] + low[other], high[one] + high[other])
+            elif terms:
+                self.narrow(node, low[terms[0]], high[terms[0]])
 
     def pass_down(self) -> None:
         """A term is within its node's ends less the other term's."""
