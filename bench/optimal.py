@@ -132,7 +132,11 @@ SOLVERS: dict[str, Callable[[int, str], dict[str, Any]]] = {
 Case = tuple[str, int, str]
 COMPARED_CASES = [(solver, side, prior) for side in COMPARED_SIDES for prior in PRIORS for solver in SOLVERS]
 CASES: list[Case] = [*COMPARED_CASES, *(("utmost", side, prior) for side, prior in LARGE_CASES)]
-LARGEST_CASES: list[Case] = [("utmost", LARGEST_SIDE, prior) for prior in PRIORS]
+PEER_LIMITS = {"HiGHS": 3, "qif": 3} if QUICK else {"HiGHS": 10, "qif": 9}  # sides about as far as each comes
+PEER_CASES: list[Case] = [
+    (solver, side, "random") for peer, side in PEER_LIMITS.items() for solver in ("utmost", peer)
+]
+LARGEST_CASES: list[Case] = [*dict.fromkeys(PEER_CASES), *(("utmost", LARGEST_SIDE, prior) for prior in PRIORS)]
 
 
 def task_name(solver: str, side: int, prior: str) -> str:
@@ -165,14 +169,14 @@ def report(measurements: Measurements) -> Blocks:
 
 
 def largest_report(measurements: Measurements) -> Blocks:
-    """The table of the largest grid; the part is printed, and is on no page."""
+    """The table of the largest grids, ours and those of the peers; the part is printed, and is on no page."""
     return {"places": measuring.markdown_table(HEADER, [table_row(case, measurements) for case in LARGEST_CASES])}
 
 
-def grid_ratio(side: int, prior: str, ceiling: float, quick: bool) -> measuring.Figure:
-    """Ours as a ratio of HiGHS's."""
-    ours, peer = task_name("utmost", side, prior), task_name("HiGHS", side, prior)
-    return ratio(f"optimum on {side}×{side}, {prior} prior ÷ HiGHS", ours, peer, ceiling, quick)
+def grid_ratio(side: int, prior: str, ceiling: float, quick: bool, solver: str = "HiGHS") -> measuring.Figure:
+    """Ours as a ratio of a peer's."""
+    ours, peer = task_name("utmost", side, prior), task_name(solver, side, prior)
+    return ratio(f"optimum on {side}×{side}, {prior} prior ÷ {solver}", ours, peer, ceiling, quick)
 
 
 SECTION = Section(
@@ -183,6 +187,10 @@ SECTION = Section(
         grid_ratio(COMPARED_SIDES[0], "random", 0.5, True),
         grid_ratio(COMPARED_SIDES[1], "uniform", 0.1, False),
         grid_ratio(COMPARED_SIDES[1], "random", 0.2, False),
+        grid_ratio(COMPARED_SIDES[0], "uniform", 0.1, False, "qif"),
+        grid_ratio(COMPARED_SIDES[0], "random", 0.2, False, "qif"),
+        grid_ratio(COMPARED_SIDES[1], "uniform", 0.03, False, "qif"),
+        grid_ratio(COMPARED_SIDES[1], "random", 0.1, False, "qif"),
     ],
     report,
 )

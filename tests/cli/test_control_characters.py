@@ -108,6 +108,8 @@ COMMANDS = [
     "check c.json --json",
     "check c.csv --definition d.toml",
     "refine c.csv c.json",
+    "deconvolve c.csv --counts 3,1",
+    "distance matrix:s.csv 1/2,1/2 1,0",
     "generalize c.csv --alpha 1/2",
     "loss c.csv --prior uniform",
     "type matrix:s.csv --alpha 1/2",
