@@ -85,7 +85,7 @@ REFUSED_QUERIES: list[tuple[Query, PrivacyUnit, Partition | None, str | None]] =
     (Histogram({"region": ("a\0",)}), PrivacyUnit(), None, "NUL"),
     (Histogram({"region": ("\ud800",)}), PrivacyUnit(), None, "Unicode"),
     (Sum("region", GRID, None), PrivacyUnit(), None, "column must hold numbers, got region of kind text"),
-    (Sum("flag", GRID, None), PrivacyUnit(), None, "column must hold numbers"),
+    (Sum("flag", GRID, None), PrivacyUnit(), None, "got flag of kind truth: derive .*: case when flag then 1 else 0"),
     (Sum("bigg", GRID, None), PrivacyUnit(), None, r"did you mean big\?"),
     (Sum("big", GRID, None), PrivacyUnit("person", groups=2), None, "unit must bound rows"),
     (Mean("big", GRID, None), PrivacyUnit("person", groups=2), None, "unit must bound rows"),

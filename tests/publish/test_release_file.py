@@ -212,6 +212,8 @@ def test_a_name_that_is_not_there_is_refused_with_those_that_are() -> None:
     assert release["q"] is release.answers[0]
     with pytest.raises(InputError, match="query must be one of q, got z"):
         release["z"]
+    with pytest.raises(InputError, match="query must be one of q, got 0"):
+        release[0]  # type: ignore[index]
 
 
 @pytest.mark.parametrize("key", ["expected", "half_width_95"])

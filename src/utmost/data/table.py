@@ -135,7 +135,8 @@ class Table:
         if kind not in NUMBERS:
             with self._explain_guesses(values.column):
                 wrong_kind = f"column must hold numbers, got {values.column} of kind {kind}"
-                raise InputError(wrong_kind, "column", "choose another")
+                derive_one = f"derive one that does: case when {format_names([values.column])} then 1 else 0 end"
+                raise InputError(wrong_kind, "column", derive_one if kind is ColumnKind.TRUTH else "choose another")
         grid.check_grid(self._rows[values.column].type(), values.grid, self._connection.engine)
 
     def guesses(self, columns: Set[str]) -> dict[str, ColumnKind]:

@@ -258,7 +258,8 @@ class Release(Tabular):
         for answer in self.answers:
             if answer.name == name:
                 return answer
-        raise InputError(f"query must be one of {', '.join(a.name for a in self.answers)}, got {name[:60]}", "query")
+        names = ", ".join(answer.name for answer in self.answers)
+        raise InputError(f"query must be one of {names}, got {str(name)[:60]}", "query")
 
     def __iter__(self) -> Iterator[Answer]:
         """The answers in the order of the plan."""

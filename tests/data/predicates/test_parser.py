@@ -154,6 +154,7 @@ def test_what_is_no_text_is_refused(value: object) -> None:
         ("a between 1", 12, "between takes two values"),
         ("(a = 1", 7, "not closed"),
         ("a = 1)", 6, r"a \( is missing"),
+        ("patient id = 1", 9, 'stands between double quotes: "patient id"'),
         ("a = 1; b", 6, "one predicate"),
         ("a = not b", 5, "parentheses"),
         ("in = 3", 1, "double quotes"),

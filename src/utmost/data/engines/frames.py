@@ -153,7 +153,8 @@ def _read_places(names: Sequence[str], kinds: Mapping[str, ColumnKind | None], l
     undeclared = sorted(name for name in used or () if name in kinds and kinds[name] is None)
     if undeclared:
         reason = "one row could decide what all others mean"
-        problem = f"columns must be declared where they hold Python objects, or {reason}: {format_names(undeclared)}"
+        rule = "columns must be declared where they hold Python objects or nothing but NULL"
+        problem = f"{rule}, or {reason}: {format_names(undeclared)}"
         raise InputError(problem, "columns", f'give columns={{{json.dumps(undeclared[0])}: "text"}}, or another kind')
     if used is None or not used <= set(names):
         return list(range(len(names)))

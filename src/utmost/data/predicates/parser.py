@@ -142,6 +142,8 @@ class _Parser:
             return "there are no text patterns: list the texts with in"
         if self.sign == "(" and previous.role == "quoted":
             return "the name of a function stands without quotes"
+        if token.role == previous.role == "name":
+            return f'a name with a space stands between double quotes: "{previous.content} {token.content}"'
         if self.sign in COMPARISONS:
             return "a comparison has two sides: write a < b and b < c"
         return "a ( is missing" if self.sign == ")" else ""

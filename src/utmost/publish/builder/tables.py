@@ -177,7 +177,8 @@ def table(
 ) -> ProtectedTable:
     """A table to publish from, and whom privacy protects in it. No row is read.
 
-    - ``data``: a path or a URL; or a frame of pandas or Polars, an Arrow table, a table of ibis.
+    - ``data``: a path or a URL; or a frame of pandas or Polars, lazy or not, an Arrow table or dataset, a DuckDB
+      relation, a table of ibis.
     - ``unit``: the column that names persons, who are protected; without it each row is. With a unit either ``rows=k``,
       at most k rows of each person count, or ``groups=k``, one row in each of at most k cells.
     - ``columns``: the kinds of columns, which a CSV file needs: ``{"age": "integer"}``; ``missing``: texts in its
