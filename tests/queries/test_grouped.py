@@ -398,6 +398,22 @@ def test_days_that_no_calendar_has_are_no_keys_of_a_file(folder: Path) -> None:
     assert plan.queries[0].query.cells == ((date(9999, 12, 31),),)
 
 
+@pytest.mark.parametrize(("kind", "shown"), [("integer", r"x\\x1b"), ("date", "1")])
+def test_a_value_of_a_file_that_does_not_fit_its_kind_is_refused(folder: Path, kind: str, shown: str) -> None:
+    (folder / "odd.csv").write_text("code\n1\n1\nx\x1b\n2\n")
+    keys = f'{{ region = {{ location = "odd.csv", column = "code", kind = "{kind}" }} }}'
+    with pytest.raises(
+        InputError, match=rf"keys.region.kind must fit every value .*, got {kind} and a value '?{shown}"
+    ):
+        parse_plan(key_file_plan(keys, folder), folder)
+
+
+def test_blank_values_of_a_file_are_no_keys(folder: Path) -> None:
+    (folder / "blank.csv").write_text("code,rest\n1,a\n,b\n2,c\n")
+    keys = '{ region = { location = "blank.csv", column = "code", kind = "integer" } }'
+    assert parse_plan(key_file_plan(keys, folder), folder).queries[0].query.cells == ((1,), (2,))
+
+
 def test_a_plan_of_somebody_else_names_no_key_file(folder: Path) -> None:
     text = key_file_plan('{ region = { location = "regions.csv", column = "code" } }', folder)
     with pytest.raises(InputError, match="keys must be listed here"):

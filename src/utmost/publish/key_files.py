@@ -12,6 +12,7 @@ from typing import Any
 
 from utmost.data import sources
 from utmost.data.cells import MAX_CELLS
+from utmost.data.engines.schema import show_name
 from utmost.data.selection import Key
 from utmost.data.sources import Source
 from utmost.errors import InputError
@@ -125,7 +126,10 @@ def _check_public(fields: Fields, location: str, folder: Path, private: Path | N
 
 
 def _read_keys(fields: Fields, folder: Path, private: Path | None) -> list[Key]:
-    """The values of a column of a public file, each once, in order; missing ones are left out."""
+    """The values of a column of a public file, each once, in order; missing ones are left out.
+
+    One that does not fit a stated kind is refused: its cell would be missing without a word.
+    """
     location, column, kind = fields.text("location"), fields.text("column"), fields.text("kind", None)
     fields.finish()
     _check_public(fields, location, folder, private)
@@ -133,8 +137,12 @@ def _read_keys(fields: Fields, folder: Path, private: Path | None) -> list[Key]:
         check_no_named_pipe(folder / location, "location")
         with sources.open_table(Source(location, columns={} if kind is None else {column: kind}), folder) as table:
             keys = table.public_values(column, MAX_CELLS + 1)
+            misfits = table.frequent_misfits(column, 1) if column in table.unreadable({column}) else []
     except InputError as problem:
         raise fields.locate(problem) from None
+    if misfits:
+        problem = f"must fit every value of the column, got {kind} and a value {show_name(misfits[0][0])}"
+        raise fields.error("kind", problem, "take the value out of the file, or say another kind")
     if not 1 <= len(keys) <= MAX_CELLS:
         raise fields.error("column", f"must have from 1 to {MAX_CELLS} different values, got another number")
     if any(isinstance(key, str) and CONTROL_CHARACTER.search(key) for key in keys):
