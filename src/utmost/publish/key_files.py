@@ -141,8 +141,8 @@ def _read_keys(fields: Fields, folder: Path, private: Path | None) -> list[Key]:
     except InputError as problem:
         raise fields.locate(problem) from None
     if misfits:
-        problem = f"must fit every value of the column, got {kind} and a value {show_name(misfits[0][0])}"
-        raise fields.error("kind", problem, "take the value out of the file, or say another kind")
+        mismatch = f"must fit every value of the column, got {kind} and a value {show_name(misfits[0][0])}"
+        raise fields.error("kind", mismatch, "take the value out of the file, or say another kind")
     if not 1 <= len(keys) <= MAX_CELLS:
         raise fields.error("column", f"must have from 1 to {MAX_CELLS} different values, got another number")
     if any(isinstance(key, str) and CONTROL_CHARACTER.search(key) for key in keys):
