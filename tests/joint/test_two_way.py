@@ -106,3 +106,39 @@ def test_a_large_table_is_rounded_to_whole_numbers():
 def test_what_is_no_two_way_table_is_refused(make, words):
     with pytest.raises(InputError, match="^" + words):
         make()
+
+
+def test_the_variance_of_a_sum_is_that_of_the_normal_equations():
+    rows, columns = "abc", "wxyz"
+    laws = {"cells": alpha("1/2"), "rows": alpha("1/3"), "columns": alpha("2/3"), "total": alpha("1/5")}
+    table, lines, precisions = two_way(rows, columns), [], []
+    cells = table.keys("cells")
+    for kind, level in laws.items():
+        law = GeometricNoise(level, None)
+        table = table.with_answers(kind, dict.fromkeys(table.keys(kind), 5), law)
+        for key in table.keys(kind):
+            own = key if kind == "cells" else None
+            inside = [
+                cell == own
+                or kind == "total"
+                or (kind == "rows" and cell[0] == key[0])
+                or (kind == "columns" and cell[1] == key[0])
+                for cell in cells
+            ]
+            lines.append(inside)
+            precisions.append(float(1 / law.variance))
+    matrix = np.array(lines, dtype=float)
+    covariance = np.linalg.inv(matrix.T @ np.diag(precisions) @ matrix)
+    estimate = two_way_least_squares(table)
+    for chosen in (
+        [("a", "x")],
+        [("a", "x"), ("b", "z"), ("b", "w")],
+        cells,
+        [cell for cell in cells if cell[1] == "y"],
+    ):
+        weights = np.array([cell in chosen for cell in cells], dtype=float)
+        assert float(estimate.sum_variance(chosen)) == pytest.approx(weights @ covariance @ weights, rel=1e-12)
+    assert estimate.sum_variance(cells) == estimate.variances["total"]
+    assert estimate.sum(cells) == estimate.estimates["total"][()]
+    with pytest.raises(InputError, match="a sum must have cells of the table, each once"):
+        estimate.sum_variance([("a", "x"), ("a", "x")])

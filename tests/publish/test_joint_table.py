@@ -354,6 +354,11 @@ def test_the_command_writes_a_table_and_a_picture(folder: Path, capsys: pytest.C
     assert "All answers read together" in picture.read_text()
     assert run(["estimate", path, "--table", "cross", "--level", "sex"]) == 0
     assert "Unbiased numbers are the best linear ones" in capsys.readouterr().out
+    assert run(["estimate", path, "--table", "cross", "--sum", "sex = 'm'", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    men = next(cell for cell in document["cells"] if cell["key"] == ["m"])
+    assert document["sums"][0]["unbiased"] == pytest.approx(men["unbiased"])
+    assert document["sums"][0]["variance_at_most"] == pytest.approx(men["variance_at_most"])
 
 
 @pytest.mark.parametrize(
@@ -366,7 +371,8 @@ def test_the_command_writes_a_table_and_a_picture(folder: Path, capsys: pytest.C
         (["--table", "places", "--prior", "uniform"], "prior must be divisions, divisions:a or divisions:evidence"),
         (["--table", "places", "--loss", "binary"], "loss must be convex in the error"),
         (["--table", "places", "--draws", "0"], "draws must be from 1 to"),
-        (["--table", "cross", "--sum", "sex = 'm'"], "--sum must not be given for a table of rows and columns"),
+        (["--table", "cross", "--sum", "town = 'm'"], 'sum must be of columns of the table, got "town"'),
+        (["--table", "cross", "--draws", "3"], "--draws must not be given for a table of rows and columns"),
         (["--table", "places", "--with", "none.json"], "release must name a readable text file"),
     ],
 )

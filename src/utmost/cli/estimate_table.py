@@ -93,7 +93,7 @@ def _read_two_way(request: TableRequest, table: ReleasedTable) -> None:
     from utmost.joint.two_way import KINDS
     from utmost.reports.two_way_estimate import describe, figure
 
-    given = {"--prior": request.prior, "--sum": request.sums or None, "--draws": request.draws}
+    given = {"--prior": request.prior, "--draws": request.draws}
     for option, value in given.items():
         if value is not None:
             problem = f"{option} must not be given for a table of rows and columns, which has no posterior here"
@@ -103,11 +103,14 @@ def _read_two_way(request: TableRequest, table: ReleasedTable) -> None:
     level = _level(request.level, list(names))
     kinds = KINDS if level is None else (list(names.values())[level],)
     coverage = float(rational(request.coverage, "coverage"))
+    sums = [(text, table.cells(text)) for text in request.sums]
     save_plot(request.plot, lambda: figure(estimate, kinds))
     _finish(
         request,
         estimate,
-        lambda: describe(estimate, title=_title(table), coverage=coverage, kinds=kinds, remarks=_remarks(table)),
+        lambda: describe(
+            estimate, title=_title(table), coverage=coverage, kinds=kinds, sums=sums, remarks=_remarks(table)
+        ),
     )
 
 

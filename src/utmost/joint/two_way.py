@@ -20,7 +20,8 @@ whether a whole non-negative table with given marginals exists is NP-complete (I
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -97,13 +98,31 @@ class TwoWayEstimate(Tabular):
             for kind in KINDS
         }
 
+    def sum_variance(self, keys: Iterable[Key]) -> Fraction:
+        """The variance of the sum of these cells: its squared length in each eigenspace over the eigenvalue."""
+        height, width = len(self.table.rows), len(self.table.columns)
+        chosen = list(keys)
+        known = set(self.table.keys("cells"))
+        if not chosen or len(set(chosen)) < len(chosen) or not known.issuperset(chosen):
+            raise InputError("a sum must have cells of the table, each once", "sum")
+        constant = Fraction(len(chosen) ** 2, height * width)
+        in_rows = Fraction(sum(n**2 for n in Counter(key[0] for key in chosen).values()), width)
+        in_columns = Fraction(sum(n**2 for n in Counter(key[1] for key in chosen).values()), height)
+        values = _Eigenvalues.of(self.table, _precisions(self.table))
+        return (
+            (len(chosen) - in_rows - in_columns + constant) / values.inner
+            + (in_rows - constant) / values.row
+            + (in_columns - constant) / values.column
+            + constant / values.constant
+        )
+
+    def sum(self, keys: Iterable[Key]) -> Fraction:
+        """The least squares estimate of the sum of these cells."""
+        return sum((self.estimates["cells"][key] for key in keys), Fraction(0))
+
     def half_width(self, kind: str, coverage: float = 0.95) -> float:
         """z·√variance of a number of a kind, z the normal quantile of the coverage."""
-        from scipy.special import ndtri
-
-        if not 0 < coverage < 1:
-            raise InputError("coverage must be strictly between 0 and 1, got another: 0.95 is usual", "coverage")
-        return float(ndtri((1 + coverage) / 2)) * math.sqrt(self.variances[kind])
+        return normal_half_width(self.variances[kind], coverage)
 
     def __repr__(self) -> str:
         """A line: how many cells."""
@@ -141,6 +160,15 @@ class TwoWayEstimate(Tabular):
         )
 
 
+def normal_half_width(variance: Fraction, coverage: float) -> float:
+    """z·√variance, z the normal quantile of the coverage."""
+    from scipy.special import ndtri
+
+    if not 0 < coverage < 1:
+        raise InputError("coverage must be strictly between 0 and 1, got another: 0.95 is usual", "coverage")
+    return float(ndtri((1 + coverage) / 2)) * math.sqrt(variance)
+
+
 def two_way(rows: Sequence[Label], columns: Sequence[Label], *more: Sequence[Label]) -> TwoWayTable:
     """The complete table of these rows and columns; more than two ways are refused with the reason.
 
@@ -171,10 +199,9 @@ def two_way(rows: Sequence[Label], columns: Sequence[Label], *more: Sequence[Lab
 
 def two_way_least_squares(table: TwoWayTable) -> TwoWayEstimate:
     """The best linear unbiased estimates, exact; needs answers of the cells."""
-    precisions, weighted = dict.fromkeys(KINDS, Fraction(0)), {kind: dict[Key, Fraction]() for kind in KINDS}
+    precisions, weighted = _precisions(table), {kind: dict[Key, Fraction]() for kind in KINDS}
     for kind, values, law in table.answers:
         assert law.variance is not None
-        precisions[kind] += 1 / law.variance
         for key, value in values.items():
             weighted[kind][key] = weighted[kind].get(key, Fraction(0)) + law.unbiased(value) / law.variance
     if not precisions["cells"]:
@@ -182,6 +209,15 @@ def two_way_least_squares(table: TwoWayTable) -> TwoWayEstimate:
     cells = _cell_estimates(table, _right_sides(table, weighted), _Eigenvalues.of(table, precisions))
     estimates = {"cells": cells, **_margins(table, cells)}
     return TwoWayEstimate(table, estimates, _Eigenvalues.of(table, precisions).variances(table))
+
+
+def _precisions(table: TwoWayTable) -> dict[str, Fraction]:
+    """Of each kind the sum of 1/variance of its answers."""
+    precisions = dict.fromkeys(KINDS, Fraction(0))
+    for kind, _, law in table.answers:
+        assert law.variance is not None
+        precisions[kind] += 1 / law.variance
+    return precisions
 
 
 @dataclass(frozen=True)

@@ -6,16 +6,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from utmost.joint.tree import key_text
-from utmost.joint.two_way import KINDS
+from utmost.joint.two_way import KINDS, normal_half_width
 from utmost.reports.blocks import Block, Cell, Facts, Paragraph, Report, Table
 from utmost.reports.estimate import coverage_text
-from utmost.reports.joint_estimate import MAX_CHART_CELLS, MAX_SHOWN_CELLS, json_key
+from utmost.reports.joint_estimate import MAX_CHART_CELLS, MAX_LABELLED_SUM, MAX_SHOWN_CELLS, json_key
 from utmost.reports.numbers import JSON_DIGITS, SENTENCE_DIGITS, at_most, quantity
 
 if TYPE_CHECKING:
     import altair as alt
 
     from utmost.charts.intervals import IntervalPanel
+    from utmost.joint.tree import Key
     from utmost.joint.two_way import TwoWayEstimate
 
 COVERAGE = 0.95
@@ -33,6 +34,7 @@ def describe(
     title: str = "",
     coverage: float = COVERAGE,
     kinds: Sequence[str] = KINDS,
+    sums: Sequence[tuple[str, Sequence[Key]]] = (),
     remarks: Sequence[str] = (),
     listed: int | None = None,
 ) -> Report:
@@ -43,10 +45,12 @@ def describe(
     blocks: dict[str, Block | None] = {"title": Paragraph(title) if title else None, "facts": facts}
     for kind in kinds:
         blocks |= _kind_blocks(estimate, kind, coverage, listed or MAX_SHOWN_CELLS)
+    if sums:
+        blocks |= {"space sums": Paragraph(), "sums": _sums_table(estimate, sums, coverage)}
     blocks |= {"space claim": Paragraph(), "claim": Paragraph(CLAIM)}
     blocks |= {f"remark {number}": Paragraph(remark) for number, remark in enumerate(remarks)}
     about = ({"title": title} if title else {}) | ({"remarks": list(remarks)} if remarks else {})
-    return Report(blocks, lambda: about | _document(estimate, kinds, coverage))
+    return Report(blocks, lambda: about | _document(estimate, kinds, coverage, sums))
 
 
 def _kind_blocks(estimate: TwoWayEstimate, kind: str, coverage: float, listed: int) -> dict[str, Block | None]:
@@ -69,7 +73,22 @@ def _kind_blocks(estimate: TwoWayEstimate, kind: str, coverage: float, listed: i
     }
 
 
-def _document(estimate: TwoWayEstimate, kinds: Sequence[str], coverage: float) -> dict[str, Any]:
+def _sums_table(estimate: TwoWayEstimate, sums: Sequence[tuple[str, Sequence[Key]]], coverage: float) -> Table:
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (
+            text[:MAX_LABELLED_SUM],
+            quantity(len(keys)),
+            quantity(float(estimate.sum(keys)), SENTENCE_DIGITS),
+            at_most(normal_half_width(estimate.sum_variance(keys), coverage), SENTENCE_DIGITS),
+        )
+        for text, keys in sums
+    )
+    return Table(("sum", "cells", "unbiased", "± at most"), rows)
+
+
+def _document(
+    estimate: TwoWayEstimate, kinds: Sequence[str], coverage: float, sums: Sequence[tuple[str, Sequence[Key]]]
+) -> dict[str, Any]:
     table = estimate.table
     columns = {"cells": table.names, "rows": table.names[:1], "columns": table.names[1:], "total": ()}
     cells = [
@@ -84,7 +103,17 @@ def _document(estimate: TwoWayEstimate, kinds: Sequence[str], coverage: float) -
         for kind in kinds
         for key in table.keys(kind)
     ]
-    return {"coverage": coverage, "cells": cells, "claim": CLAIM}
+    document: dict[str, Any] = {"coverage": coverage, "cells": cells, "claim": CLAIM}
+    if sums:
+        document["sums"] = [
+            {
+                "sum": text,
+                "unbiased": float(estimate.sum(keys)),
+                "variance_at_most": at_most(estimate.sum_variance(keys), JSON_DIGITS),
+            }
+            for text, keys in sums
+        ]
+    return document
 
 
 def figure(estimate: TwoWayEstimate, kinds: Sequence[str] = KINDS) -> alt.TopLevelMixin:

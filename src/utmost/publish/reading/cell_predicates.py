@@ -30,8 +30,11 @@ def select_cells(tree: CountTree, text: str) -> list[Key]:
     >>> select_cells(hierarchy([["town"]], [("a",), ("b",), ("c",)]), "town in ('a', 'c')")
     [('a',), ('c',)]
     """
-    columns = tree.columns[-1]
-    keys = [tree.keys[node] for node in tree.level_nodes(len(tree.columns) - 1)]
+    return matching_keys(tree.columns[-1], [tree.keys[node] for node in tree.level_nodes(len(tree.columns) - 1)], text)
+
+
+def matching_keys(columns: Sequence[str], keys: Sequence[Key], text: str) -> list[Key]:
+    """The keys that satisfy a predicate over these columns."""
     try:
         predicate = parse_predicate(text)
     except ExpressionError as problem:

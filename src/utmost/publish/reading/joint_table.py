@@ -21,7 +21,7 @@ from utmost.joint import (
 )
 from utmost.joint.tree import Key
 from utmost.joint.windows import MISS_PROBABILITY
-from utmost.publish.reading.cell_predicates import select_cells
+from utmost.publish.reading.cell_predicates import matching_keys, select_cells
 from utmost.publish.reading.table_answers import LevelAnswers, collect_answers
 from utmost.publish.reading.table_shapes import build_tree, build_two_way, is_two_way
 from utmost.queries.privacy_setting import PrivacySetting
@@ -62,6 +62,9 @@ class ReleasedTable:
 
     def cells(self, where: str) -> list[Key]:
         """The keys of the finest cells that satisfy a predicate over their columns, in the language of `where`."""
+        if self.is_two_way:
+            table = self.two_way().table
+            return matching_keys(table.names, table.keys("cells"), where)
         return select_cells(self.tree, where)
 
     @property

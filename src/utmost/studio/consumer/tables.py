@@ -38,7 +38,7 @@ PICTURE_WORDS = "Of each count what was released (stroke), its mean (dot) and it
 
 
 class TableForm(BaseModel):
-    """A table of a release, and its reader. A table of rows and columns has no prior, loss or sum."""
+    """A table of a release, and its reader. A table of rows and columns has no prior and no loss."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -197,9 +197,10 @@ def _report(
     table: ReleasedTable, estimate: TableEstimate | TwoWayEstimate, form: TableForm, listed: int | None = None
 ) -> Report:
     """What the command line says, with more cells where a page lists them."""
-    if isinstance(estimate, TwoWayEstimate):
-        return two_way_estimate.describe(estimate, coverage=float(rational(form.coverage, "coverage")), listed=listed)
     where = form.where.strip()
+    if isinstance(estimate, TwoWayEstimate):
+        coverage, sets = float(rational(form.coverage, "coverage")), [(where, table.cells(where))] if where else []
+        return two_way_estimate.describe(estimate, coverage=coverage, sums=sets, listed=listed)
     sums = [(where, estimate.sum(table.cells(where)))] if where else []
     return joint_estimate.describe(estimate, sums=sums, listed=listed)
 
@@ -222,8 +223,8 @@ def _reading(
 
 def _command(table: ReleasedTable, form: TableForm, file: str) -> str:
     """What gives the same on the command line."""
-    options = {} if table.is_two_way else {"--prior": form.prior, "--loss": form.loss, "--sum": form.where.strip()}
-    options |= {"--coverage": form.coverage}
+    options = {} if table.is_two_way else {"--prior": form.prior, "--loss": form.loss}
+    options |= {"--sum": form.where.strip(), "--coverage": form.coverage}
     defaults = {"--prior": "divisions", "--loss": "absolute", "--sum": "", "--coverage": "0.95"}
     chosen = [word for name, text in options.items() if text != defaults[name] for word in (name, text)]
     return shlex.join(["utmost", "estimate", file, "--table", table.name, *chosen])
