@@ -117,13 +117,21 @@ def _total(values: Sequence[Number], coefficients: Sequence[fmpq]) -> Number:
 
 
 def _distinct_values(losses: Matrix) -> tuple[list[Number], list[list[int]]]:
-    """The values, and which of them each entry is: equal numbers are one."""
-    values: dict[Number, int] = {}
+    """The values, and which of them each entry is: numbers written alike are one."""
+    positions: dict[object, int] = {}
+    values: list[Number] = []
     code_of_id: dict[int, int] = {}
     for value in losses.flat:
         if id(value) not in code_of_id:
-            code_of_id[id(value)] = values.setdefault(value, len(values))
-    return list(values), [[code_of_id[id(value)] for value in row] for row in losses]
+            code = code_of_id[id(value)] = positions.setdefault(_key(value), len(values))
+            if code == len(values):
+                values.append(value)
+    return values, [[code_of_id[id(value)] for value in row] for row in losses]
+
+
+def _key(value: Number) -> object:
+    """Numbers written alike have one key; irrational ones have no hash of their own."""
+    return tuple(frozenset(part.items()) for part in value.terms()) if isinstance(value, Real) else value
 
 
 def _has_real(values: Iterable[Any]) -> bool:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from utmost.channel import Channel
 from utmost.channel.channel import trusted_channel
 from utmost.errors import InputError
-from utmost.exact import Level, Number, ball, rational
+from utmost.exact import Level, Number, Real, ball, number, rational
 from utmost.exact.reals import midpoint
 from utmost.exact.working_precision import working_precision
 from utmost.mechanisms.mechanism_kind import (
@@ -30,6 +30,7 @@ from utmost.mechanisms.mechanism_kind import (
     parse_position,
 )
 from utmost.mechanisms.randomised_response import pairwise_privacy_loss
+from utmost.mechanisms.rounded_exponential import RoundedExponential
 from utmost.mechanisms.space_channels import entry_bits, private_on, rounded_rows, strict_epsilon
 from utmost.noise import check_level, draw_samples
 from utmost.noise.entropy import EntropySource, entropy_source
@@ -234,32 +235,48 @@ def exponential(
     level: Level,
     sensitivity: object = 1,
     monotone: bool = False,
-) -> Exponential:
-    """The exponential mechanism for one row of scores, or one row for each input; scores are exact rationals."""
+) -> Exponential | RoundedExponential:
+    """The exponential mechanism for one row of scores, or one row for each input; scores are exact numbers.
+
+    With irrational ones, such as distances in the plane, its channel is one of fractions that keeps the level.
+    """
     table = _score_table(scores)
     exact_sensitivity = rational(sensitivity, "sensitivity")
     if exact_sensitivity <= 0:
         value_text = exact_sensitivity if abs(exact_sensitivity) < 10**30 else "a large negative number"
         raise InputError(f"sensitivity must be > 0, got {value_text}", "sensitivity")
-    if any(max(row) - min(row) > MAX_SCORE_RANGE * exact_sensitivity for row in table):
+    is_irrational = any(isinstance(score, Real) for row in table for score in row)
+    bounds = [list(map(float, row)) for row in table] if is_irrational else table
+    if any(max(row) - min(row) > MAX_SCORE_RANGE * exact_sensitivity for row in bounds):  # type: ignore[operator]
         raise InputError(
             f"scores must be within {MAX_SCORE_RANGE} sensitivities of each other",
             "scores",
             "divide them by a larger number",
         )
-    return Exponential(table, exact_sensitivity, check_level(level), 1 if monotone else 2)
+    kind = RoundedExponential if is_irrational else Exponential
+    return kind(table, exact_sensitivity, check_level(level), 1 if monotone else 2)  # type: ignore[arg-type]
 
 
 def _is_row(value: object) -> bool:
     return isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes)
 
 
-def _score_table(scores: Sequence[Any]) -> tuple[tuple[Fraction, ...], ...]:
+def _score(value: object) -> Number:
+    """An exact score; an error names its kind and never its value."""
+    if isinstance(value, str) and "sqrt" in value:
+        try:
+            return number(value, "score")
+        except ValueError:
+            pass
+    return value if isinstance(value, Real) else check_exact_number(value, "score")
+
+
+def _score_table(scores: Sequence[Any]) -> tuple[tuple[Number, ...], ...]:
     nested = _is_row(scores) and len(scores) > 0 and _is_row(scores[0])
     table = list(scores) if nested else [scores]
     if not all(_is_row(row) for row in table):
         raise InputError("scores must be a list of numbers, or a list of such lists, one for each input", "scores")
-    rows = tuple(tuple(check_exact_number(s, "score") for s in row) for row in table)
+    rows = tuple(tuple(_score(s) for s in row) for row in table)
     if not rows[0] or any(len(row) != len(rows[0]) for row in rows):
         raise InputError("scores must be at least one number, and as many for every input", "scores")
     if len(rows) * len(rows[0]) > MAX_SCORES:
