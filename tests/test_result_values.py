@@ -50,6 +50,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "shared optimum": lambda: ut.shared_optimum(
         ut.line(4), LEVEL, [ut.Consumer(ut.priors.uniform(4), ut.losses.absolute)]
     ),
+    "strategies": lambda: ut.planning.compare_strategies("levels", rho=1, tree=[4, 6]),
     "minimax design": lambda: ut.minimax_optimal(ut.line(6), LEVEL, Minimax(ut.losses.absolute)),
     "minimax reading": lambda: Minimax(ut.losses.absolute).reading(ut.geometric(7, LEVEL)),
     "prior": lambda: ut.priors.normalised([1] * 1000),

@@ -44,6 +44,7 @@ OUTPUTS = {
     "optimal --plot": "optimal line:2 --alpha 1/2 --plot NAME.svg",
     "optimal --output": "optimal line:2 --alpha 1/2 --output NAME.json",
     "compare --plot": "compare line:2 --alpha 1/2 --plot NAME.svg",
+    "plan --plot": "plan --tree 2x2 --rho 1 --plot NAME.svg",
     "curve --plot": "curve line:2 --epsilons 1/2,1 --plot NAME.svg",
     "type --save": "type line:2 --alpha 1/2 --vertices --save NAME.jsonl",
     "type --output": "type line:2 --alpha 1/2 --kernel 0 --output NAME.csv",

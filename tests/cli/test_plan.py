@@ -50,6 +50,7 @@ def test_all_tables_of_a_plan_are_shown(utmost, plan):
     assert "No linear unbiased" in result.out
 
 
+@pytest.mark.slow
 def test_a_table_needs_no_plan(utmost, plan):
     for options in (
         ("--tree", "4x4", "--epsilon", "1"),

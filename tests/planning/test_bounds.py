@@ -199,8 +199,8 @@ def test_planned_shares_are_the_best_on_marginals_of_up_to_two_columns_under_zcd
 @pytest.mark.parametrize(
     ("shape", "workload", "price", "gain", "c"),
     [
-        ({"cells": 64}, "prefix", {"rho": "0.005"}, 5.6, 1.32),
-        ({"cells": 64}, "prefix", {"epsilon": "0.1"}, 1.8, 4.1),
+        pytest.param({"cells": 64}, "prefix", {"rho": "0.005"}, 5.6, 1.32, marks=pytest.mark.slow),
+        pytest.param({"cells": 64}, "prefix", {"epsilon": "0.1"}, 1.8, 4.1, marks=pytest.mark.slow),
         ({"tree": [8, 8]}, "levels", {"rho": "0.005"}, 9.5, 1.001),
         ({"tree": [8, 8]}, "levels", {"epsilon": "0.1"}, 3.0, 3.2),
         ({"tree": [16, 16, 16]}, "levels", {"rho": "0.005"}, 299, 1.001),

@@ -136,6 +136,7 @@ def test_prices_of_gaussian_noise_are_rho(table: dict[str, Any], head: dict[str,
         utmost.strategies(plan_of({"epsilon": 1, "noise": "canonical", "delta": "1e-6"}))
 
 
+@pytest.mark.slow
 def test_a_budget_that_adds_up_rho_shares_rho(tmp_path: Path) -> None:
     """Shares that were planned for ε are planned again for ρ where the budget counts it."""
     with ledger.open_ledger("ledger.sqlite", tmp_path) as new_ledger:
