@@ -37,6 +37,7 @@ OUTPUTS = {
     "release --table": "release plan.toml --table NAME.csv",
     "table --output": "table r.json --output NAME.parquet",
     "estimate --plot": "estimate r.json --query q --plot NAME.svg",
+    "estimate --output": "estimate t.json --table t --output NAME.csv",
     "obfuscate target": "obfuscate people.csv NAME.csv --response --column v --values 0,1 --epsilon 1",
     "recover --output": "recover noisy.csv --output NAME.csv",
     "mechanism --plot": "mechanism geometric --size 3 --alpha 1/2 --plot NAME.png",
@@ -75,7 +76,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / name).write_text(CHANNEL)
     with ledger.open_ledger("ledger.sqlite", tmp_path) as opened_ledger:
         opened_ledger.open(Budget("b", 1))
+    head, _, _ = PLAN.replace("LINE", 'output = "t.json"').partition("[[query]]")
+    table = '[[table]]\nname = "t"\nlevels = [["v"]]\nkeys = { v = [0, 1] }\nepsilon = 0.1\n'
+    (tmp_path / "table.toml").write_text(head + table)
     assert run(["release", "plan.toml"]) == 0
+    assert run(["release", "table.toml"]) == 0
     assert run(OUTPUTS["obfuscate target"].replace("NAME", "noisy").split()) == 0
     return tmp_path
 
