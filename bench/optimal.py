@@ -132,10 +132,8 @@ SOLVERS: dict[str, Callable[[int, str], dict[str, Any]]] = {
 Case = tuple[str, int, str]
 COMPARED_CASES = [(solver, side, prior) for side in COMPARED_SIDES for prior in PRIORS for solver in SOLVERS]
 CASES: list[Case] = [*COMPARED_CASES, *(("utmost", side, prior) for side, prior in LARGE_CASES)]
-PEER_LIMITS = {"HiGHS": 3, "qif": 3} if QUICK else {"HiGHS": 10, "qif": 9}  # sides about as far as each comes
-PEER_CASES: list[Case] = [
-    (solver, side, "random") for peer, side in PEER_LIMITS.items() for solver in ("utmost", peer)
-]
+PEER_LIMITS = {"HiGHS": 3, "qif": 3} if QUICK else {"HiGHS": 9, "qif": 9}  # sides about as far as each comes
+PEER_CASES: list[Case] = [(solver, side, "random") for peer, side in PEER_LIMITS.items() for solver in ("utmost", peer)]
 LARGEST_CASES: list[Case] = [*dict.fromkeys(PEER_CASES), *(("utmost", LARGEST_SIDE, prior) for prior in PRIORS)]
 
 
