@@ -69,3 +69,14 @@ def test_labels_that_are_too_few_unknown_or_equal_are_refused(change: Any) -> No
     channel = ut.Channel([["1/2", "1/2"], [0, 1]], inputs=["a", "b"])
     with pytest.raises(ut.InputError):
         channel.relabel(change)
+
+
+def test_a_count_is_as_large_as_its_points() -> None:
+    assert ut.geometric(ut.line(6), HALF) == ut.geometric(5, HALF)
+    assert ut.geometric(ut.line(6), HALF).channel().inputs == ut.line(6).labels
+    assert ut.staircase(1, HALF).truncate(ut.line(4)) == ut.staircase(1, HALF).truncate(3)
+    assert ut.geometric(ut.line(10**6), HALF).size == 10**6 - 1
+    assert len(ut.response(6, HALF).channel().inputs) == len(ut.line(6)) == ut.priors.uniform(6).size
+    for space in (ut.grid(2, 2), ut.spaces.scale_space(ut.line(3), 2), ut.space([[0, 1], [1, 0]], ["a", "b"])):
+        with pytest.raises(ut.InputError, match="line of counts"):
+            ut.geometric(space, HALF)

@@ -27,6 +27,7 @@ from utmost.mechanisms.space_channels import level_at, line_step, on_points, pri
 from utmost.noise import EntropySource, check_level, geometric_noise
 from utmost.noise.geometric import MAX_INT64_NOISE
 from utmost.spaces import Space, line
+from utmost.spaces.shape import MAX_TABLE_POINTS
 
 MAX_LAW_COUNT = 10**6  # upper end of a count whose laws are written out
 MAX_MATRIX_COUNT = 2000  # upper end of a count whose matrix is written out
@@ -118,9 +119,28 @@ def _integer_array(inputs: npt.ArrayLike) -> npt.NDArray[Any]:
     return np.array([int(x) for x in input_array], dtype=object)
 
 
-def geometric(size: int, level: Level) -> Geometric:
-    """The truncated geometric mechanism for counts from 0 to `size`."""
-    max_count = integer(size, "size")
+def count_end(size: object, name: str = "size") -> int:
+    """The upper end of a count: as given, or that of a line of counts, which has one point more.
+
+    >>> count_end(5), count_end(line(6))
+    (5, 5)
+    """
+    if not isinstance(size, Space):
+        return integer(size, name)
+    step = size.shape.line_step() if len(size) > MAX_TABLE_POINTS else line_step(size)
+    if step != 1 or size.shape.label(0) != 0:
+        raise refuse_space("a mechanism of counts", "the line of counts such as line(6)", size)
+    return len(size) - 1
+
+
+def geometric(size: int | Space, level: Level) -> Geometric:
+    """The truncated geometric mechanism for counts from 0 to `size`, or for the points of a line: line(6) is 0 to 5.
+
+    >>> from utmost.exact import alpha
+    >>> geometric(line(6), alpha("1/2")) == geometric(5, alpha("1/2"))
+    True
+    """
+    max_count = count_end(size)
     if max_count < 0 or max_count > 10**12:
         raise InputError(
             f"size must be the count's upper end, from 0 to 10^12, got {max_count if max_count < 10**30 else 'more'}",

@@ -51,7 +51,7 @@ class RoundedExponential:
         >>> from utmost.mechanisms import exponential
         >>> row = exponential([0, number("sqrt(2)")], epsilon(1)).channel().row(0)
         >>> sum(row), round(float(row[1]), 6)
-        (Fraction(1, 1), 0.669769)
+        (Fraction(1, 1), 0.669762)
         """
         return self._channel
 

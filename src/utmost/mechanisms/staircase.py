@@ -19,6 +19,7 @@ from utmost.channel import Channel, least_epsilon
 from utmost.channel.channel import trusted_channel
 from utmost.errors import InputError
 from utmost.exact import Level, Number, integer
+from utmost.mechanisms.geometric import count_end
 from utmost.mechanisms.mechanism_kind import (
     MAX_SLOW_COUNT,
     SENSITIVITY,
@@ -129,9 +130,9 @@ class Staircase:
         values = check_integers(inputs, -MAX_INPUT, MAX_INPUT, "whole numbers between -2^53 and 2^53")
         return self.noise(len(values), source) + values
 
-    def truncate(self, size: int) -> TruncatedStaircase:
-        """The same for counts 0 … size, answers outside replaced by the nearer end."""
-        max_count = integer(size, "size")
+    def truncate(self, size: int | Space) -> TruncatedStaircase:
+        """The same for counts 0 … size, or the points of a line; answers outside are replaced by the nearer end."""
+        max_count = count_end(size)
         if not 0 <= max_count <= MAX_INPUT:
             raise InputError("size must be the count's upper end, from 0 to 2^53", "size")
         return TruncatedStaircase(self, max_count)
