@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 from fractions import Fraction
 from itertools import product as tuples
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from strategies import small_spaces
 from utmost.errors import InputError
-from utmost.spaces import Space, cycle, discrete, grid, hamming, line, product_space, scale_space
+from utmost.spaces import Space, cycle, discrete, grid, hamming, line, product_space, scale_space, space
 from utmost.spaces.space import MAX_TABLE_POINTS, integer_distances
 
 
@@ -117,3 +118,24 @@ def test_a_space_survives_pickling(points: Space) -> None:
 def test_a_label_that_is_no_point_is_refused_in_few_words(label: str) -> None:
     with pytest.raises(InputError, match="is not a point of line:3"):
         line(3).position(label + "x" * 1000)
+
+
+def test_a_pickle_of_a_space_has_what_it_is_made_of() -> None:
+    places = grid(12, 12)
+    assert places.distances.shape == (144, 144)
+    text = pickle.dumps(places)
+    assert len(text) < 1000
+    assert pickle.loads(text) == places
+    assert copy.deepcopy(places).name == places.name
+
+
+def test_too_many_points_are_refused_before_their_distances_are_read() -> None:
+    class Rows:
+        def __len__(self) -> int:
+            return 5000
+
+        def __iter__(self) -> None:
+            raise AssertionError("the distances were read")
+
+    with pytest.raises(InputError, match="1 to 4096 points, got 5000"):
+        space(Rows())

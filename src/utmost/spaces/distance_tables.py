@@ -51,10 +51,11 @@ def space(
     """
     if is_graph(distances):
         return graph(distances, labels, name if name != "matrix" else "graph", digits=digits)
+    if hasattr(distances, "__len__") and not isinstance(distances, str):
+        _check_size(len(distances), name)
     rows, own_labels = read_table(distances, name)
     size = len(rows)
-    if not 1 <= size <= MAX_TABLE_POINTS:
-        raise InputError(f"{name} must have 1 to {MAX_TABLE_POINTS} points, got {size}", hint=TABLE_LIMIT_TEXT)
+    _check_size(size, name)
     names = _choose_labels(labels, own_labels, size)
     check_labels(names, size, name)
     if any(len(row) != size for row in rows):
@@ -71,6 +72,12 @@ def space(
     if triangle is not None:
         raise MetricError(f"{name} is not a metric: {triangle_text(triangle, values, codes, names)}")
     return Space.from_shape(name, TableShape.from_codes(names, values, codes, edges, note=note))
+
+
+def _check_size(size: int, name: str) -> None:
+    """Refuse too few or too many points, before the distances are read."""
+    if not 1 <= size <= MAX_TABLE_POINTS:
+        raise InputError(f"{name} must have 1 to {MAX_TABLE_POINTS} points, got {size}", hint=TABLE_LIMIT_TEXT)
 
 
 def _choose_labels(

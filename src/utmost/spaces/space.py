@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -95,6 +96,10 @@ class Space:
 
     def __len__(self) -> int:
         return self.shape.size
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What it is made of: tables that follow from that are computed again."""
+        return type(self).from_shape, (self.name, self.shape)
 
     def __repr__(self) -> str:
         remark = f"; {self.remark}" if self.remark else ""
