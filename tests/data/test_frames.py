@@ -17,12 +17,13 @@ import pytest
 
 import utmost as ut
 from spark import quiet
+from utmost.data.engines import frame_values
 from utmost.data.engines.frame_changes import check_unchanged, own_references
 from utmost.data.engines.frame_kinds import find_frame_kind
 from utmost.data.engines.frame_readers import ObjectColumn
 from utmost.data.engines.frame_values import SAMPLE_ROWS, own_values, repeats_texts, share_texts
 from utmost.data.frames import frame_source
-from utmost.data.selection import Selection
+from utmost.data.selection import PrivacyUnit, Selection
 from utmost.data.sources import Source, open_table
 from utmost.errors import DataError, InputError
 from utmost.ledger import Budget, open_ledger
@@ -541,3 +542,29 @@ def test_texts_that_are_kept_once_are_in_memory_of_their_own() -> None:
     check_unchanged(replace(reader, read=lambda places: [again]), [0], [column], [shared])
     with pytest.raises(InputError, match="got a frame that was written to"):
         check_unchanged(replace(reader, read=lambda places: [changed]), [0], [column], [shared])
+
+
+@pytest.mark.parametrize("kind", ["polars", "lazy", "large_string", "string", "string_view"])
+def test_cells_and_persons_of_texts_that_are_kept_once_are_counted_as_others(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In many pieces, of which some have texts and missing values that the first has not."""
+    for name, size in {"SAMPLE_ROWS": 64, "PIECE_ROWS": 100, "MIN_REPEATS": 4}.items():
+        monkeypatch.setattr(frame_values, name, size)
+    persons = [None if k == 7 else f"p{k % 13}" for k in range(2_000)]
+    towns = [("a", "ß", "", None)[k % (2 if k < 900 else 4)] for k in range(2_000)]
+    columns = {"person": persons, "town": towns}
+    if kind in ("polars", "lazy"):
+        data = pl.DataFrame(columns)
+        data = data.lazy() if kind == "lazy" else data
+    else:
+        data = pa.table({name: pa.array(values, getattr(pa, kind)()) for name, values in columns.items()})
+    rows = list(zip(persons, towns, strict=True))
+    assert all(repeats_texts(pa.chunked_array([values])) for values in columns.values())
+    with open_frame(data) as table:
+        cells = {"town": ("a", "ß", "", "x")}
+        assert table.cell_counts(Selection(), cells) == [towns.count(town) for town in ("a", "ß", "", "x")]
+        kept = Selection(unit=PrivacyUnit("person", rows=20))
+        most = [min(20, sum(row in ((f"p{k}", "a"), (f"p{k}", "ß")) for row in rows)) for k in range(13)]
+        assert sum(table.cell_counts(kept, {"town": ("a", "ß")})) == sum(most)
+        assert table.count_missing({"person", "town"}) == {"person": 1, "town": towns.count(None)}
