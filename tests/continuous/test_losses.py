@@ -202,7 +202,7 @@ def test_a_declared_loss_is_believed_where_it_was_not_refuted() -> None:
         (lambda gap: gap if gap > 0 else -2 * gap, {}, "to be legal"),
         (lambda gap: 2 * abs(gap), {"kappa": 1}, "Lipschitz"),
         (clipped, {"convex": True}, "convex"),
-        (lambda gap: 0.5, {}, "exact"),
+        (lambda gap: "half", {}, "number such as 1/2"),
     ],
 )
 def test_a_declaration_that_fails_is_refused(

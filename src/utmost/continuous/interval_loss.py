@@ -258,12 +258,14 @@ def _refusing(function: Callable[[Any], Any], name: str) -> Callable[[Any], Any]
 
     def refusing(value: Any) -> Any:
         try:
-            return function(value)
+            result = function(value)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as problem:
             kind = type(problem).__name__
-            raise InputError(
-                f"{name} must be a function of one number, raised {kind} at {decimal(value)}", name
-            ) from problem
+            text = f"{name} must be a function of one number, raised {kind} at {decimal(value)}"
+            raise InputError(text, name) from problem
+        if isinstance(result, str):
+            raise InputError(f"{name} must be a function that returns a number, got str at {decimal(value)}", name)
+        return result
 
     return refusing
 

@@ -210,7 +210,7 @@ def loss_value(value: Any) -> Number:
         if high - low > abs(high) / 2**MIN_LOSS_BITS:
             raise InputError(f"loss must be known to {MIN_LOSS_BITS} bits, got a wider ball", "loss")
         return (low + high) / 2
-    if isinstance(value, str) or value is None:
+    if value is None:
         raise InputError(f"loss must be a function that returns a number, got {kind_text(value)}", "loss")
     return exact_value(value, "loss")
 
