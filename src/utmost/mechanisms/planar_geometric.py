@@ -60,7 +60,7 @@ def planar_geometric(space: Space, level: Level) -> PlanarGeometric:
     >>> from utmost.spaces import grid
     >>> mechanism = planar_geometric(grid(3, 3), epsilon(1))
     >>> f"{float(mechanism.channel().rows[0, 0]):.6f}"
-    '0.477886'
+    '0.454691'
     >>> set(mechanism.draw(["1,1"] * 20)) <= set(grid(3, 3).labels)
     True
     """
