@@ -83,6 +83,12 @@ def test_replacing_costs_no_more_than_twice_what_the_bound_says_for_rho(keys: di
     assert planned.c < 2.2
 
 
+def test_what_a_release_would_refuse_is_refused() -> None:
+    table = {"keys": CROSSED, "levels": [[], ["educ", "vote"]], "other": True, "epsilon": 1}
+    with pytest.raises(InputError, match="under replace their number is public"):
+        utmost.strategies(plan_of(table, neighbours="replace"))
+
+
 def test_stated_shares_are_measured_beside_planned_ones() -> None:
     comparison = utmost.strategies(plan_of({"epsilon": 1, "shares": [1, 1, 2]}))[0]
     assert [one.name for one in comparison.strategies] == [

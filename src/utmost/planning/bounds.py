@@ -109,10 +109,11 @@ def _from_norm(norm: arb, top_square: arb, squares: Fraction, weights: str) -> N
 def _regular_bound(model: RegularModel) -> NormBound:
     from flint import arb
 
-    roots = [(_ball(rank) * _ball(trace)).sqrt() for rank, trace in zip(model.ranks, model.traces, strict=True)]
+    traces, unit = model.traces
+    roots = [(arb(rank) * trace).sqrt() for rank, trace in zip(model.ranks, traces, strict=True)]
     norm, rest = sum(roots, arb(0)), sum(roots[1:], arb(0))
-    size = model.size
-    replaced = 2 * rest * rest / (size - 1) if size > 1 else arb(0)
+    size = model.size * unit
+    replaced = 2 * rest * rest / ((model.size - 1) * unit) if model.size > 1 else arb(0)
     return NormBound(norm * norm / size, replaced, "equal")
 
 

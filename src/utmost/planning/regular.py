@@ -9,6 +9,7 @@ not G has these eigenspaces; tr(G·P_T) follows from tr(G·Q_S) by inclusion and
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -52,32 +53,33 @@ class RegularModel:
         return ranks
 
     @cached_property
-    def traces(self) -> list[Fraction]:
-        """tr(G·P_T) for each T."""
+    def traces(self) -> tuple[list[int], int]:
+        """tr(G·P_T) for each T, as whole numbers over a common denominator."""
         if self.workload.runs is not None:
             return self._run_traces()
-        sums = [Fraction(0)] * len(self.ranks)
-        for subset, weight in zip(self.workload_subsets, self.workload.weights, strict=True):
-            sums[_bits(subset)] += weight * self._outside(subset)
+        weights = self.workload.weights
+        unit = math.lcm(*(weight.denominator for weight in weights))
+        sums = [0] * len(self.ranks)
+        for subset, weight in zip(self.workload_subsets, weights, strict=True):
+            sums[_bits(subset)] += int(weight * unit) * self._outside(subset)
         for bit in range(len(self.factors.sizes)):
             for place in range(len(sums)):
                 if not place >> bit & 1:
                     sums[place] += sums[place | 1 << bit]
-        return [rank * value for rank, value in zip(self.ranks, sums, strict=True)]
+        return [rank * value for rank, value in zip(self.ranks, sums, strict=True)], unit
 
-    def _run_traces(self) -> list[Fraction]:
-        count = len(self.factors.sizes)
+    def _run_traces(self) -> tuple[list[int], int]:
+        count, size, is_prefix = len(self.factors.sizes), self.size, self.workload.runs == PREFIX
         traces = []
         for bits in range(1 << count):
             subset = [k for k in range(count) if bits >> k & 1]
-            squares = run_squares(self.factors.partition(subset), self.workload.runs == PREFIX)
-            traces.append(Fraction(squares, self._outside(subset)))
+            squares = run_squares(self.factors.partition(subset), is_prefix)
+            traces.append(squares * (size // self._outside(subset)))
         for bit in range(count):
             for place in range(len(traces)):
                 if place >> bit & 1:
                     traces[place] -= traces[place ^ 1 << bit]
-        sums = self.size if self.workload.runs == PREFIX else self.size * (self.size + 1) // 2
-        return [trace / sums for trace in traces]
+        return traces, size * (size if is_prefix else size * (size + 1) // 2)
 
     def _outside(self, subset: Any) -> int:
         return prod(size for k, size in enumerate(self.factors.sizes) if k not in subset)
@@ -85,13 +87,14 @@ class RegularModel:
     @cached_property
     def _spaces(self) -> tuple[NDArray[np.bool_], list[int], list[Fraction]]:
         """Eigenspaces with the same partitions above them, together: those partitions, ranks and traces."""
-        merged: dict[tuple[bool, ...], list[Any]] = {}
-        masks = [_bits(subset) for subset in self.subsets]
-        for place, (rank, trace) in enumerate(zip(self.ranks, self.traces, strict=True)):
-            entry = merged.setdefault(tuple(place & mask == place for mask in masks), [0, Fraction(0)])
-            entry[0] += rank
-            entry[1] += trace
-        return np.array(list(merged)), [rank for rank, _ in merged.values()], [trace for _, trace in merged.values()]
+        masks = np.array([_bits(subset) for subset in self.subsets])
+        places = np.arange(len(self.ranks))[:, None]
+        above, numbers = np.unique((places & masks) == places, axis=0, return_inverse=True)
+        (traces, unit), ranks, sums = self.traces, [0] * len(above), [0] * len(above)
+        for number, rank, trace in zip(numbers.reshape(-1).tolist(), self.ranks, traces, strict=True):
+            ranks[number] += rank
+            sums[number] += trace
+        return above, ranks, [Fraction(trace, unit) for trace in sums]
 
     @cached_property
     def _outsides(self) -> list[int]:

@@ -62,6 +62,8 @@ def _compare(plan: Plan, spec: TableSpec, workload: str | None, epsilon: object,
     with_table = f'table "{spec.name}"'
     try:
         measure, amount = check_price(*_amounts(plan, spec, epsilon, rho))
+        for level in spec.table.queries:  # refused here as before a release
+            level.select_mechanism(Fraction(1), spec.setting)
         design = table_design(spec.table)
         wanted = parse_workload(spec.workload if workload is None else workload, design)
         moves = level_moves(spec.table, spec.setting, measure)
