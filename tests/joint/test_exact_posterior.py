@@ -8,11 +8,12 @@ import pytest
 from joint.exact_posterior import exact_laws
 from utmost.errors import UndecidedError
 from utmost.exact import alpha
+from utmost.joint.estimate import estimate_table
 from utmost.joint.laws import CanonicalNoise, FoundNoise, GaussianNoise, GeometricNoise
 from utmost.joint.least_squares import least_squares
 from utmost.joint.partial_sums import partial_sums
 from utmost.joint.posterior import posterior
-from utmost.joint.prior import Divisions
+from utmost.joint.prior import EVIDENCE_GRID, Divisions
 from utmost.joint.tree import hierarchy
 from utmost.joint.windows import windows
 from utmost.noise.selection import selection_law
@@ -134,3 +135,14 @@ def test_weights_beyond_doubles_are_refused():
     tree = negative_answers(300, 10**10)
     with pytest.raises(UndecidedError, match=r"^posterior weights must be within the range of doubles, got means "):
         posterior(windows(partial_sums(tree)), Divisions(), least_squares(tree))
+
+
+@pytest.mark.slow
+def test_the_evidence_leaves_out_parameters_beyond_doubles_and_names_no_wrong_reason():
+    cells = [(place,) for place in range(300)]
+    law = geometric("951/1000")
+    tree = hierarchy([["t"]], cells).with_answers(0, {(): 900}, law)
+    tree = tree.with_answers(1, {(place,): 60 * (place % 7 == 0) for (place,) in cells}, law)
+    assert estimate_table(tree, "divisions:evidence").prior.a in EVIDENCE_GRID
+    with pytest.raises(UndecidedError, match=r"^posterior weights must be within the range of doubles, got none"):
+        posterior(windows(partial_sums(tree)), Divisions(Fraction(1000)), least_squares(tree))

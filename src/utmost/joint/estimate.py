@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
 from utmost.consumer import losses
 from utmost.consumer.losses import Loss
-from utmost.errors import InputError
+from utmost.errors import InputError, UndecidedError
 from utmost.exact import rational
 from utmost.joint.best_table import best_table
 from utmost.joint.draws import CellSum, cell_sum, draw_tables, max_draws
@@ -176,8 +177,15 @@ def estimate_table(
 
 
 def _chosen_posterior(prior: Divisions, within: Windows, guide: LeastSquares) -> Posterior:
-    """The posterior; where the prior has no parameter, with that of the largest probability of all answers."""
+    """The posterior; where the prior has no parameter, with that of the largest probability of all answers.
+
+    Parameters with which doubles do not hold the weights are left out, unless they all are.
+    """
     if prior.a is not None:
         return posterior(within, prior, guide)
-    results = (posterior(within, Divisions(a), guide) for a in EVIDENCE_GRID)
-    return max(results, key=lambda result: result.log_evidence)
+    best: Posterior | None = None
+    for a in EVIDENCE_GRID:
+        with suppress(UndecidedError):
+            result = posterior(within, Divisions(a), guide)
+            best = result if best is None or result.log_evidence > best.log_evidence else best
+    return best or posterior(within, Divisions(), guide)

@@ -147,6 +147,7 @@ class _Propagation:
         self.messages: list[Floats | None] = [None] * self.sums.size
         self.own_logs: dict[int, Floats] = {}  # of cells with parts: their own factors, the parts' tilt undone
         self.sum_logs: dict[int, Floats] = {}  # and ln of the sum of their parts, tilted
+        self.has_zeros = False  # are there counts that an answer rules out
         self.lost = 0.0
         self.factors: dict[FactorKey, tuple[Floats, float]] = {}
         self.tilts = [0.0] * self.tree.size
@@ -179,7 +180,12 @@ class _Propagation:
         top = float(logs.max())
         if not math.isfinite(top):
             cell = self.tree.label(node) if node < self.tree.size else "a sum of cells"
-            raise InputError(f"answers must be of one table, got some that leave no count for {cell}", "answers")
+            if self.has_zeros:
+                raise InputError(f"answers must be of one table, got some that leave no count for {cell}", "answers")
+            raise UndecidedError(
+                f"posterior weights must be within the range of doubles, got none that is for {cell}: least squares "
+                "needs none, and a prior divisions:a with an a nearer to 1 smaller ones"
+            )
         self.log_evidence += top
         self.messages[node] = np.exp(logs - top)
 
@@ -203,6 +209,7 @@ class _Propagation:
             logs, counts = self.prior.log_factors(low, high, part_count, node > 0), np.arange(low, high + 1)
             for answer in answers:
                 logs = logs + answer.law.log_likelihood(answer.value, counts)
+            self.has_zeros |= bool(np.isneginf(logs).any())
             self.factors[key] = logs, self.prior.log_factor(low, part_count, node > 0)
         logs, constant = self.factors[key]
         self.log_evidence += constant
