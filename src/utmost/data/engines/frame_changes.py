@@ -6,7 +6,7 @@ another is protected as a row of that one. So a column that is no longer what wa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from operator import is_
 from typing import Any
 
@@ -27,16 +27,23 @@ def own_references(column: Any) -> Any:
     return ObjectColumn(values, column.kind, None if column.codes is None else np.array(column.codes))
 
 
-def check_unchanged(reader: FrameReader, places: Sequence[int], read: Sequence[Any], copies: Sequence[Any]) -> None:
-    """Refuse a frame whose columns are not what they were when they were read and copied."""
-    for place, column, copied in zip(places, read, copies, strict=True) if reader.is_in_memory else ():
-        (again,) = reader.read([place])
-        if not _is_same(column, copied, again):
-            raise InputError(
-                "data must stay as it is while it is read, got a frame that was written to; nothing was spent",
-                "data",
-                "run the plan again",
-            )
+def check_unchanged(
+    reader: FrameReader,
+    places: Sequence[int],
+    read: Sequence[Any],
+    copies: Sequence[Any],
+    run: Callable[..., Iterable[bool]] = map,
+) -> None:
+    """Refuse a frame whose columns are not what they were when they were read and copied; `run` maps, as `map` does."""
+    if not reader.is_in_memory:
+        return
+    again = [column for place in places for column in reader.read([place])]
+    if len(again) != len(read) or not all(run(_is_same, read, copies, again)):
+        raise InputError(
+            "data must stay as it is while it is read, got a frame that was written to; nothing was spent",
+            "data",
+            "run the plan again",
+        )
 
 
 def _is_same(column: Any, copied: Any, again: Any) -> bool:

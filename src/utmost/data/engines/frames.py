@@ -173,8 +173,8 @@ def _read_view(
     types = [reader.types[place] for place in places]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         columns = _own_columns(read, types, list(kinds.values()), pool)
-    _check_lengths(columns)
-    check_unchanged(reader, places, read, columns)
+        _check_lengths(columns)
+        check_unchanged(reader, places, read, columns, pool.map)
     table = pa.table({f"c{index}": column for index, column in enumerate(columns)})
     quoted_names = ['"' + name.replace('"', '""') + '"' for name in kinds]
     projection = ", ".join(f"c{index} AS {name}" for index, name in enumerate(quoted_names))
