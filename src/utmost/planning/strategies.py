@@ -162,7 +162,10 @@ class Candidate:
 def design_model(design: TableDesign, workload: Workload, partitions: tuple[Partition, ...] | None = None) -> Any:
     """How variances of a design are computed; refused where it has no shape and too many cells."""
     parts = design.levels if partitions is None else partitions
-    model = regular_model(design.factors, parts, workload) or tree_model(design, parts, workload)
+    tree = tree_model(design, parts, workload)
+    if tree is not None and workload.runs is not None and not tree.chain.has_cells_in_order:
+        return tree  # which keeps the cells of a part together in prefix sums and ranges
+    model = regular_model(design.factors, parts, workload) or tree
     if model is not None:
         return model
     if design.size > MAX_MATRIX_CELLS:

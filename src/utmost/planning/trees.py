@@ -36,6 +36,11 @@ class Chain:
     parts: tuple[Partition, ...]
     order: Places  # the cells, those of each part of each level together
 
+    @property
+    def has_cells_in_order(self) -> bool:
+        """Do the cells of each part already stand together."""
+        return bool((np.diff(self.order) > 0).all())
+
     @cached_property
     def parents(self) -> list[Places]:
         """Of each level but the first: the part of the level above that each part is in, in the order."""
