@@ -212,6 +212,7 @@ def catches_exceptions(secret):
         return 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("function", "message"),
     [
@@ -232,6 +233,7 @@ def test_a_function_that_does_not_answer_gives_one_clear_error(function, message
     assert time.monotonic() - start < 5
 
 
+@pytest.mark.slow
 def test_a_slow_function_is_audited_on_the_draws_there_was_time_for():
     result = sampled_bound(function_box(lambda s: time.sleep(0.001) or s), (0, 1), samples=10**6, seconds=4)
     assert 100 <= result.samples < 10**4
@@ -274,6 +276,7 @@ def test_what_is_not_a_function_cannot_be_loaded(name, message):
         load_box(name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "message"),
     [

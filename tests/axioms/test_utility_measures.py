@@ -116,6 +116,7 @@ def test_the_geometric_mechanism_loses_less_once_it_is_read():
     assert remap_counterexample(identity(range(3)), reader) is None
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(st.data())
 def test_the_trial_refutes_the_loss_and_not_the_others(data):

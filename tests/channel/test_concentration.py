@@ -92,6 +92,7 @@ def test_randomised_response_at_a_large_epsilon_is_worst_at_order_one():
     assert float(result.lower) <= kullback <= float(result.upper)
 
 
+@pytest.mark.slow
 def test_a_discrete_gaussian_has_about_the_rho_of_its_variance():
     rows = discrete_gaussian_rows(4, 14)
     result = concentration(channel(rows), BOTH_WAYS)

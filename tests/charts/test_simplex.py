@@ -241,6 +241,7 @@ def region_of(distances: list[list[int]], level: str) -> list[tuple[float, ...]]
     return [tuple(float(p) for p in region.posterior(k)) for k in range(len(region.columns))]
 
 
+@pytest.mark.slow
 @pytest.mark.few
 @pytest.mark.parametrize("level", ["1/3", "1/2", "2/3"])
 @pytest.mark.parametrize(
@@ -297,6 +298,7 @@ def test_a_wrong_number_of_secrets_is_refused(draw, size: int) -> None:
         draw(range(size), "t")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["svg", "png", "html"])
 def test_simplex_and_tetrahedron_are_written_in_every_format(tmp_path, ending: str) -> None:
     save_chart(simplex_chart(LABELS, "A claim", region=LINE_REGION, prior=UNIFORM), tmp_path / f"s.{ending}")

@@ -110,6 +110,7 @@ def test_a_program_is_audited(utmost, tmp_path):
     assert document["lower"] > 4
 
 
+@pytest.mark.slow
 def test_a_slow_box_shows_its_progress(utmost, module):
     draw = module("import time\ndef draw(secret):\n    time.sleep(0.004)\n    return secret\n")
     result = utmost("audit", draw, "--secrets", "0,1", "--samples", "200", "--json")

@@ -37,6 +37,7 @@ def test_a_channel_in_a_file_is_compared_under_its_name(utmost):
     assert "Not private at this level is mine" in " ".join(result.out.split())
 
 
+@pytest.mark.slow
 def test_pictures_are_drawn(utmost, tmp_path):
     utmost("compare", "grid:3x3", "--epsilon", "1", "--place", "1,1", "--plot", "maps.svg")
     utmost("compare", "grid:3x3", "--epsilon", "1", "--plot", "bars.svg")

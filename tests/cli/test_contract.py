@@ -168,6 +168,7 @@ def test_a_reader_who_leaves_early_is_no_error():
         assert process.wait(60) in (0, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", [(), ("--json",)], ids=["text", "json"])
 def test_a_terminal_without_unicode_gets_an_answer(form, tmp_path):
     run = subprocess.run(

@@ -119,6 +119,7 @@ def test_show_has_the_least_and_the_most_at_every_bend(utmost):
     assert "none" in utmost("definition", "show", "a < b and b < 1/2").out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("definition", [GAP, "pure:1/10", "a = b or a = 1/4 and b = 3/4 or a = 3/4 and b = 1/4"])
 def test_pictures_are_drawn(utmost, tmp_path, definition):
     result = utmost("definition", "check", definition, "--plot", "picture.svg")

@@ -42,6 +42,7 @@ def test_the_document_has_the_release_and_three_readings_of_its_count(utmost):
     ]
 
 
+@pytest.mark.slow
 def test_run_again_it_costs_nothing_and_says_the_same(utmost):
     first = utmost("demo", "--json").document
     again = utmost("demo", "--json").document
@@ -121,6 +122,7 @@ def test_a_folder_that_cannot_be_made_is_refused_in_one_line(utmost, tmp_path):
     assert result.err.startswith("utmost: folder must be one that can be written to")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answer", [0, 944])
 def test_an_answer_at_an_end_is_shown_too(utmost, monkeypatch, answer):
     fix_answer(monkeypatch, answer)

@@ -139,6 +139,7 @@ def test_a_prior_that_fits_only_some_answers_says_so(utmost, tmp_path, closed_re
 # --- pictures ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.few
 @pytest.mark.parametrize("query", QUERY_NAMES[:5])
 def test_a_picture_is_drawn_of_one_answer(utmost, closed_release, tmp_path, query):
@@ -290,6 +291,7 @@ def test_no_tampering_makes_a_traceback(utmost, tmp_path, data):
     assert "internal error" not in result.err
 
 
+@pytest.mark.slow
 def test_no_text_of_a_release_ends_the_script_of_a_plot(utmost, tmp_path):
     hostile = "</script><script>alert(3)</script>"
     histogram = answer(Histogram({"k": (hostile, "b")}), "0.2", CLOSED, hostile, value=(3, 4))

@@ -62,6 +62,7 @@ def test_a_single_count_leaks_nothing(utmost):
     assert (document["rows"], document["epsilon"]) == ([["1"]], "0")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "level"), [(23, "1/2"), (60, "9/10"), (300, "1/2")])
 def test_a_table_never_exceeds_80_columns_and_says_what_it_leaves_out(utmost, size, level):
     result = utmost("mechanism", "geometric", "--size", size, "--alpha", level)
@@ -79,6 +80,7 @@ def test_a_saved_mechanism_is_read_back_equal(utmost, tmp_path, name, option):
     assert files.read_channel(tmp_path / name) == geometric(4, level).channel()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["svg", "png", "html"])
 def test_a_plot_is_written_and_named(utmost, tmp_path, kind):
     result = utmost("mechanism", "geometric", "--size", 2, "--alpha", "1/2", "--plot", f"heat.{kind}", "--json")

@@ -183,6 +183,7 @@ def test_actions_of_a_loss_are_named(utmost, tmp_path):
     assert document["rows"] == [["2/3", "1/3", "0"], ["1/3", "2/3", "0"]]
 
 
+@pytest.mark.slow
 def test_a_grid_is_drawn_as_maps_and_unused_answers_are_left_out(utmost, tmp_path):
     result = utmost("optimal", "1/2*grid:5x5", "--epsilon", "1", "--plot", "map.svg")
     assert "true place" in (tmp_path / "map.svg").read_text() or "probability" in (tmp_path / "map.svg").read_text()
@@ -213,6 +214,7 @@ def test_a_loss_with_other_actions_is_served_on_a_line_too(utmost, tmp_path, opt
     assert document["certificate"]["private"] is True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [

@@ -107,6 +107,7 @@ def test_every_option_that_writes_a_file_is_tried_here() -> None:
     assert found == set(OUTPUTS)
 
 
+@pytest.mark.slow
 @pytest.mark.few
 @pytest.mark.parametrize("option", [name for name, line in OUTPUTS.items() if line])
 def test_a_file_of_another_kind_is_never_replaced(option: str, folder: Path, capsys: Any) -> None:
@@ -173,6 +174,7 @@ def test_a_plan_cannot_name_its_ledger_source_or_itself_as_output(output: str, f
     assert contents(folder) == before
 
 
+@pytest.mark.slow
 def test_an_earlier_output_of_the_same_kind_is_replaced(folder: Path) -> None:
     for line in (
         "release plan.toml",

@@ -59,6 +59,7 @@ def test_rational_numbers_are_those_of_the_consumer(question, level):
         assert row.guess.lower <= ut.qif.bayes.posterior(reader.prior, row.channel) <= row.guess.upper
 
 
+@pytest.mark.slow
 @settings(max_examples=6)
 @given(questions(), rational_levels())
 def test_what_refines_a_mechanism_never_costs_less(question, level):

@@ -224,6 +224,7 @@ def test_more_noise_never_loses_less(costs, first, second):
     assert laplace_loss(costs, less).exact <= laplace_loss(costs, more).exact
 
 
+@pytest.mark.slow
 def test_a_consumer_whose_reading_never_changes_loses_exactly_the_same_from_both():
     costs, level = uniform_costs(20, LOSSES["absolute"]), epsilon("0.001")
     row = laplace_price(costs, level)

@@ -183,6 +183,7 @@ def test_the_band_is_not_in_order_and_a_certified_program_bounds_the_best_from_b
     assert laplace / best == pytest.approx(1.117483, abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["absolute", "squared", "step:1/8", "step:1/4"])
 @pytest.mark.parametrize("rate", [1, 4])
 def test_a_grid_s_certified_optimum_encloses_truncated_laplace_on_the_continuum(name, rate):

@@ -103,6 +103,7 @@ def add_up(number_lists: list[list[int]]) -> list[int]:
     return [sum(numbers) for numbers in zip(*number_lists, strict=True)]
 
 
+@pytest.mark.slow
 def test_an_answer_is_the_sum_of_what_each_person_gives_alone_for_every_salt(
     storage: str, url: str | None, tmp_path: Path, max_examples: Callable[[int], int]
 ) -> None:
@@ -121,6 +122,7 @@ def test_an_answer_is_the_sum_of_what_each_person_gives_alone_for_every_salt(
     check()
 
 
+@pytest.mark.slow
 def test_a_person_moves_an_answer_by_no_more_than_its_sensitivity(
     tmp_path: Path, max_examples: Callable[[int], int]
 ) -> None:
@@ -265,6 +267,7 @@ def kept_counts(table: Table, unit: PrivacyUnit) -> list[tuple[int, ...]]:
     return [tuple(sizes[start : start + 3]) for start in range(0, len(sizes), 3)]
 
 
+@pytest.mark.slow
 @pytest.mark.few
 @pytest.mark.parametrize(
     ("unit", "law"),

@@ -323,6 +323,7 @@ def test_a_million_bitstrings_take_a_moment():
     assert capacity(hamming(20), epsilon("0.3")).multiplicative.exact
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("points", [100_000, 99_999])
 @pytest.mark.parametrize("level", [HALF, alpha("9/10"), epsilon("0.1")])
 def test_long_cycles_are_geometric_sums(points, level):

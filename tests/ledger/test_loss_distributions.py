@@ -88,6 +88,7 @@ def random_laws(generator):
     return laws
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(50))
 def test_random_compositions_enclose_the_exact_delta(seed):
     check_enclosed(random_laws(random.Random(seed)))

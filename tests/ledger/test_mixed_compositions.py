@@ -94,6 +94,7 @@ def check_above(seed: int) -> None:
         assert float(upper) >= optimistic_epsilon(counts, delta) - 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
 def test_never_below_the_optimistic_estimate(seed: int) -> None:
     check_above(seed)

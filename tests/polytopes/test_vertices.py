@@ -135,6 +135,7 @@ def test_the_unit_square_and_two_by_three_points_of_the_plane() -> None:
     assert count_vertices(parse_space("grid:2x3")) == 162 == len(vertices_by_growth(parse_space("grid:2x3")))
 
 
+@pytest.mark.slow
 def test_three_by_three_points_of_the_plane_have_4346_vertices_not_the_4798_printed() -> None:
     """FMPD23 Table 6a prints 4798. qhull, in doubles, finds 4346 too."""
     assert count_vertices(parse_space("grid:3x3")) == 4346

@@ -207,6 +207,7 @@ def mechanism_of(document: dict[str, Any]) -> dict[str, Any]:
     return dict(document)["queries"][0]["mechanism"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "problem"),
     [

@@ -346,6 +346,7 @@ def test_the_command_reads_a_table_as_the_library_does(folder: Path, capsys: pyt
     assert "the total" not in printed
 
 
+@pytest.mark.slow
 def test_the_command_writes_a_table_and_a_picture(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, picture, output = write_release(folder, PLACES, CROSS), folder / "p.svg", folder / "out.csv"
     assert run(["estimate", path, "--table", "places", "--plot", str(picture), "--output", str(output)]) == 0
@@ -361,6 +362,7 @@ def test_the_command_writes_a_table_and_a_picture(folder: Path, capsys: pytest.C
     assert document["sums"][0]["variance_at_most"] == pytest.approx(men["variance_at_most"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "message"),
     [

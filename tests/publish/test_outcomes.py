@@ -315,6 +315,7 @@ def test_no_function_that_runs_after_the_charge_contains_a_raise_or_an_assert(
     assert [code.co_qualname for code in traced_codes if raises_on_its_own(code)] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", UNITS.values(), ids=UNITS)
 def test_neighbouring_tables_with_other_cells_have_the_same_outcome(
     tmp_path: Path, unit: dict[str, Any] | None

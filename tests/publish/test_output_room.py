@@ -146,6 +146,7 @@ def test_a_full_disk_is_refused_before_the_charge(tmp_path: Path, monkeypatch: p
     assert not list(tmp_path.glob(".utmost*"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("broken", ["file", "ledger"])
 def test_a_release_that_was_charged_and_cannot_be_kept_is_handed_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], broken: str

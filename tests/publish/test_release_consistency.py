@@ -63,6 +63,7 @@ def claims(content: dict[str, Any]) -> Any:
     return release_content(release_file.parse_release(json.dumps(content)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", SETTINGS)
 def test_a_file_cannot_change_what_follows_from_its_queries(relation: str) -> None:
     content = survey_content(relation)

@@ -75,6 +75,7 @@ CASES: dict[str, tuple[Change, str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_what_no_plan_could_have_made_is_refused_at_once(case: str, tmp_path: Path) -> None:
     document = content(tmp_path)

@@ -56,6 +56,7 @@ def test_the_profile_of_a_product_is_counted_in_its_table(n: int, m: int, bits: 
     assert product.profile == tuple((value, int((row == k).sum())) for k, value in enumerate(product.values))
 
 
+@pytest.mark.slow
 def test_a_product_has_a_profile_only_if_all_its_factors_have_one() -> None:
     assert product_space(hamming(2), line(3)).profile is None
     assert scale_space(line(3), 2).profile is None

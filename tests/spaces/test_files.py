@@ -67,6 +67,7 @@ def test_a_graph_is_read_with_and_without_weights_and_header(tmp_path: Path) -> 
     assert files.read_graph(write_file(tmp_path, "h.csv", "1,2\n2,3\n")).distance(0, 2) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "content", "reason"),
     [

@@ -214,6 +214,7 @@ def test_a_frame_with_words_says_how_to_name_points() -> None:
         points(pd.DataFrame({"x": [1, None], "y": [1.0, 2.0]}))
 
 
+@pytest.mark.slow
 def test_thirty_points_of_full_doubles_take_seconds() -> None:
     town = points(np.random.default_rng(7).random((30, 2)))
     assert len(town.values) == 1 + 30 * 29 // 2

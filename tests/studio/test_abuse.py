@@ -93,6 +93,7 @@ def short_timeout_address(settings):
     listener.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first_bytes", [b"", UNFINISHED_HEAD])
 def test_a_connection_that_does_not_come_to_the_point_is_closed(short_timeout_address, first_bytes):
     with socket.create_connection(short_timeout_address, timeout=20) as client:
@@ -100,6 +101,7 @@ def test_a_connection_that_does_not_come_to_the_point_is_closed(short_timeout_ad
         assert client.recv(1000) == b""
 
 
+@pytest.mark.slow
 def test_one_that_does_may_be_silent_between_requests_but_not_within_one(short_timeout_address):
     connection = HTTPConnection(*short_timeout_address, timeout=20)
     for _ in range(2):

@@ -47,6 +47,7 @@ def cell_studio(studio: Any) -> Any:
     return studio
 
 
+@pytest.mark.slow
 @pytest.mark.few
 @pytest.mark.parametrize("name", KINDS)
 def test_every_kind_in_cells_is_read_on_a_page(cell_studio: Any, name: str) -> None:

@@ -50,6 +50,7 @@ def pool(settings, monkeypatch):
     pool.close()
 
 
+@pytest.mark.slow
 def test_errors_of_the_user_are_raised_and_others_are_told_by_type_alone(pool):
     with pytest.raises(InputError, match="space must be smaller"):
         pool.run("bob", raise_field_error)

@@ -175,6 +175,7 @@ def test_histograms_are_read_cell_by_cell_or_all_at_once(release_studio):
     assert "cell=3" in page
 
 
+@pytest.mark.slow
 def test_a_mean_of_a_secret_number_of_rows_and_a_sum_are_read_in_their_own_unit(release_studio):
     mean = get_reading(release_studio, query="age of dole voters")
     assert 18 <= float(Fraction(mean["readings"][0]["estimate"]["exact"])) <= 91

@@ -56,6 +56,7 @@ UPLOADS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.few
 @pytest.mark.parametrize("name", UPLOADS)
 def test_what_is_no_release_is_refused_beside_the_field_and_not_kept(release_studio, name):
@@ -133,6 +134,7 @@ def test_a_histogram_of_very_many_cells_is_read_one_by_one(release_studio):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.few
 @pytest.mark.parametrize(
     "name",
@@ -160,6 +162,7 @@ def test_no_name_leads_out_of_the_releases(release_studio, name, tmp_path):
                     assert answer.status_code != 200 or raw in (".", "..")
 
 
+@pytest.mark.slow
 @pytest.mark.few
 @pytest.mark.parametrize(
     "form",
@@ -264,6 +267,7 @@ def test_no_word_is_taken_for_a_file(release_studio, monkeypatch, tmp_path):
     assert release_studio.get(f"{ROOT}/reading?prior=binomial&p=").status_code == 422
 
 
+@pytest.mark.slow
 @pytest.mark.few
 @pytest.mark.parametrize(
     "weights",

@@ -78,6 +78,7 @@ def test_rows_and_columns_are_on_the_page_too(table_studio: Any) -> None:
     assert table_studio.get(address(PAGE, ending="table.csv", table="sexes")).text.startswith("level,region,sex,answer")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("form", "field", "words"),
     [

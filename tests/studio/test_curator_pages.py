@@ -203,6 +203,7 @@ def test_a_budget_is_opened_and_seen_with_its_history(studio, settings):
     assert studio.get("/curator/budget", params={"name": "nobody's"}).status_code == 422
 
 
+@pytest.mark.slow
 def test_a_release_is_shown_with_its_answers_and_pictures(studio, settings):
     open_budget(settings)
     file = make_release(studio, settings)

@@ -98,6 +98,7 @@ def test_a_restarted_studio_gives_the_same_release(studio, settings):
     assert count_charges(settings) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stop_point", ["before the charge", "after the charge", "after the release"])
 def test_a_studio_that_is_stopped_in_the_middle_charges_at_most_once(studio, settings, monkeypatch, stop_point):
     """Stopped: no outcome is written. What was charged is told, what was released is given, nothing runs twice."""
@@ -309,6 +310,7 @@ def test_old_offers_are_forgotten_and_can_no_longer_be_accepted(studio, settings
     assert [studio.post(SPEND, json=offer).status_code for offer in offers] == [404, 200, 200]
 
 
+@pytest.mark.slow
 def test_spendings_are_counted(studio):
     offer = make_offer(studio)
     for confirmation in (offer, offer, {**offer, "cost": "1"}):

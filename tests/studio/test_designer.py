@@ -47,6 +47,7 @@ def test_the_curve_falls_with_epsilon_and_has_the_question_on_it(studio: Any) ->
     assert any(row["loss"] == data["here"][0]["loss"] for row in data["curve"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("space", ["discrete:3", "line:3", "cycle:3"])
 def test_three_secrets_have_a_triangle(studio: Any, space: str) -> None:
     assert studio.get("/api/designer/simplex", params={"space": space}).json()["data"]
@@ -58,6 +59,7 @@ def test_a_grid_is_drawn_as_maps(studio: Any) -> None:
     assert "Where the answer falls" in chart["words"]
 
 
+@pytest.mark.slow
 def test_a_large_program_is_a_job_that_is_certified(studio: Any) -> None:
     question = {"space": "grid:4x4", "alpha": "1/2"}
     assert "takes a while" in studio.get("/designer", params=question).text
@@ -122,6 +124,7 @@ def test_large_mechanisms_are_compared_by_a_job(studio: Any) -> None:
     assert studio.wait_for_job(job["id"])["result"]["forward"]
 
 
+@pytest.mark.slow
 @pytest.mark.few
 @pytest.mark.parametrize(
     ("field", "value"),

@@ -141,6 +141,7 @@ def test_the_blank_forms_show_no_error(studio):
     assert shown_errors(plan_page(studio, {})) == {}
 
 
+@pytest.mark.slow
 @pytest.mark.few
 @pytest.mark.parametrize("field", [name for name in QueryDraft.model_fields if name not in CHOICES])
 def test_every_field_of_a_query_shows_its_error(studio, field):
@@ -180,6 +181,7 @@ def test_every_field_of_a_design_shows_its_error(studio, field):
     assert list(shown_errors(page.text)) == [field]
 
 
+@pytest.mark.slow
 @pytest.mark.few
 @pytest.mark.parametrize("field", [field.name for field in fields(PrecisionInput)])
 def test_every_field_of_a_machine_shows_its_error(studio, field):

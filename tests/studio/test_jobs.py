@@ -116,6 +116,7 @@ def test_a_job_that_fails_says_why_in_one_line_and_quotes_no_data(jobs, name, er
     assert "Ann" not in "".join(capfd.readouterr())
 
 
+@pytest.mark.slow
 def test_a_job_that_takes_too_long_is_ended(tmp_path):
     jobs = Jobs(tmp_path, Limits(job_seconds=1))
     assert "more than 1 seconds" in wait_for_state(jobs, begin_endless_job(jobs, tmp_path / "beat"), "failed").error

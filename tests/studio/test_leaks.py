@@ -114,6 +114,7 @@ def released_team(team: Any, outside_folder: Path) -> Any:
     return team, ann, release["file"], offer["key"]
 
 
+@pytest.mark.slow
 def test_no_link_and_no_error_shows_a_value_or_a_true_answer(released_team, caplog):
     team, ann, file, key = released_team
     bob = Crawler(team.client, {"Authorization": f"Bearer {team.tokens['bob']}"}, (*SECRET_VALUES, PAY_PLAN[:40]))

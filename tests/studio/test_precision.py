@@ -67,6 +67,7 @@ def test_ticks_are_coloured_by_who_can_give_them(studio: Any) -> None:
     assert Fraction(disclosure["raw"]["exact"]) == disclosure_probability(supports.raw)
 
 
+@pytest.mark.slow
 @pytest.mark.few
 @pytest.mark.parametrize(
     ("field", "value"),

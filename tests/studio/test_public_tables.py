@@ -97,6 +97,7 @@ def test_a_team_looks_up_nothing_but_public_tables(team, settings):
     assert count_charges(settings) == 0
 
 
+@pytest.mark.slow
 def test_a_team_looks_up_what_is_public(team, settings):
     write_files(settings)
     header, plan = curator(team), PLAN.replace("LOCATION", "public/illnesses.csv")

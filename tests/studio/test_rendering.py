@@ -16,6 +16,7 @@ from utmost.studio.rendering import template_environment
 PAGES = ["/", "/curator", "/consumer", "/designer", "/precision", "/papers", "/jobs", "/reference"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", PAGES)
 def test_every_page_answers_and_names_its_json_twin(studio, path):
     answer = studio.get(path)

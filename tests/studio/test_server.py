@@ -15,6 +15,7 @@ from utmost.cli import run
 from utmost.studio import settings, visitors
 
 
+@pytest.mark.slow
 def test_the_studio_serves_this_machine_and_ends_calmly(tmp_path):
     with run_server("studio", tmp_path, "--port", "0", "--no-browser", cwd=tmp_path) as (process, address):
         assert address.startswith("http://127.0.0.1:")

@@ -93,6 +93,7 @@ def test_a_consumer_is_denied_what_is_the_curators(team, path):
     assert team.get(path, headers=bearer_headers(team.tokens["bob"])).status_code == 403
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "path", ["/", "/consumer", "/api/consumer", "/designer", "/precision", "/papers", "/reference"]
 )
@@ -100,6 +101,7 @@ def test_a_consumer_reaches_what_needs_no_data(team, path):
     assert team.get(path, headers=bearer_headers(team.tokens["bob"])).status_code == 200
 
 
+@pytest.mark.slow
 def test_a_consumer_sees_no_way_to_the_curators_pages(team):
     assert "/curator" not in team.get("/", headers=bearer_headers(team.tokens["bob"])).text
     assert "/api/curator" not in team.get("/reference", headers=bearer_headers(team.tokens["bob"])).text

@@ -266,6 +266,7 @@ def test_a_kernel_that_is_no_law_or_not_known_well_enough_is_refused(density, me
     assert "\n" not in str(refusal.value)
 
 
+@pytest.mark.slow
 def test_a_kernel_s_rates_are_bounds_and_its_cells_are_few():
     with pytest.raises(InputError, match="along_y must be >= 0"):
         kernel(UNIT, lambda x, y: (1, 1), 0, -1)
@@ -361,6 +362,7 @@ def test_a_declared_loss_is_bounded_as_its_named_twin():
     assert contains(bounds, riemann(mechanism, uniform_density(UNIT), twin), 5e-3)
 
 
+@pytest.mark.slow
 def test_progress_reports_the_bounds_as_they_close():
     stages: list[tuple[int, float, float]] = []
     mechanism = mechanisms.mechanism_by_name("laplace", UNIT, epsilon(2))

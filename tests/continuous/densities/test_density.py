@@ -202,6 +202,7 @@ def test_what_a_series_leaves_out_is_bounded(a: float, b: float, rate: int, s: s
         assert narrow.rel_accuracy_bits() > 60 > wide.rel_accuracy_bits()
 
 
+@pytest.mark.slow
 @pytest.mark.few
 @pytest.mark.parametrize(
     "density",

@@ -71,6 +71,7 @@ def test_no_predicate_fails_on_the_widest_values_of_any_decimal_type(
     assert not failures_on_widest_decimals(duckdb, first, second)
 
 
+@pytest.mark.slow
 def test_no_predicate_fails_on_the_widest_values_of_a_decimal_type(engine: Any) -> None:
     assert not failures_on_widest_decimals(engine, (18, 6), (18, 17))
     assert not failures_on_widest_decimals(engine, (10, 10), (20, 8))
