@@ -71,6 +71,7 @@ def corrects_a_mistake(walk: Walk) -> None:
 
 def sets_the_prior_by_keys(walk: Walk) -> None:
     """The bars are sliders: one is reached by Tab, left and right go along, up and down change it."""
+    before = read_values(walk)
     bars = walk.page.locator('[data-editor="bars"] [role="slider"]')
     wait_until(lambda: bars.count() >= 10)
     bars.nth(0).focus()
@@ -80,16 +81,18 @@ def sets_the_prior_by_keys(walk: Walk) -> None:
     assert walk.page.input_value("#f-prior") == "steps"
     assert bars.nth(3).get_attribute("aria-valuenow") == "100"
     wait_until(lambda: "steps:0,0,0,100" in walk.text("[data-reader]"))
+    wait_for_change(walk, before)
 
 
 def draws_a_loss(walk: Walk) -> None:
-    """Whether the reading changes depends on the answer that was drawn; who reads is always said."""
+    before = read_values(walk)
     points = walk.page.locator('[data-editor="points"] [role="slider"]')
     wait_until(lambda: points.count() >= 3)
     points.last.focus()
     walk.page.keyboard.press("End")
     assert walk.page.input_value("#f-loss") == "drawn"
     wait_until(lambda: "loss drawn:" in walk.text("[data-reader]"))
+    wait_for_change(walk, before)
 
 
 def shares_the_address(walk: Walk) -> None:
